@@ -1,0 +1,1 @@
+"""Workloads, metrics and statistics of a benchmark. Pure."""

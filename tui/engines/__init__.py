@@ -1,0 +1,1 @@
+"""What each engine's log, endpoints, arguments and process names mean. Pure."""

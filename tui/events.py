@@ -1,0 +1,396 @@
+"""The event vocabulary: everything that tminus knows arrives as one of these.
+
+Events are frozen msgspec structs, one JSON object a line in a journal. Every event carries three clocks:
+``mono_s`` (monotonic clock of the host that it tells of), ``wall_s`` (that host's wall clock, seconds since
+1970) and ``client_s`` (monotonic clock of the machine that watches, stamped on arrival). Durations are
+differences of ``mono_s``. ``None`` means "not known" or "not available" and is never shown as 0.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from tui.agent import wire
+
+VERSION = 1
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """What every event carries: when it happened and when it was received."""
+
+    mono_s: float
+    wall_s: float
+    client_s: float = 0.0
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A value inside an event or command."""
+
+
+# The host and its gpus.
+
+
+class Hello(Event, frozen=True, kw_only=True, tag=wire.HELLO):
+    """The first event of an agent (or of a URL watched without one): who and where it is."""
+
+    protocol: int
+    host: str
+    user: str
+    uid: int
+    pid: int
+    boot_id: str
+    python: str
+    kernel: str
+    cpu_count: int
+    memory_total_mib: int | None
+
+
+class Notice(Event, frozen=True, kw_only=True, tag=wire.NOTICE):
+    """One plain sentence for the person who watches."""
+
+    level: Literal["info", "warning", "error"]
+    about: str
+    sentence: str
+
+
+class GpuDriver(Event, frozen=True, kw_only=True, tag=wire.GPU_DRIVER):
+    """The state of the NVIDIA driver; sent when it changes and each second while it does not answer."""
+
+    state: Literal["ok", "absent", "failed", "silent"]
+    sentence: str
+    version: str | None = None
+    silent_s: float | None = None
+    code: int | None = None
+
+
+class GpuFact(Part, frozen=True, kw_only=True):
+    """What does not change about one GPU."""
+
+    index: int
+    uuid: str | None
+    name: str | None
+    bus_id: str | None
+    memory_total_mib: float | None
+    power_limit_w: float | None
+    pcie_generation_max: int | None
+    pcie_width_max: int | None
+
+
+class GpuFacts(Event, frozen=True, kw_only=True, tag=wire.GPU_FACTS):
+    """All GPUs of the host, once per start of the reader."""
+
+    gpus: list[GpuFact]
+
+
+class GpuSample(Part, frozen=True, kw_only=True):
+    """The fast tier of one GPU. ``state`` lost keeps the row and its index."""
+
+    index: int
+    state: Literal["ok", "lost", "error"]
+    memory_used_mib: float | None
+    memory_reserved_mib: float | None
+    memory_total_mib: float | None
+    utilisation_pct: float | None
+    memory_utilisation_pct: float | None
+    power_w: float | None
+    sentence: str | None = None
+
+
+class Gpus(Event, frozen=True, kw_only=True, tag=wire.GPUS):
+    """One fast-tier reading of every GPU. Droppable."""
+
+    gpus: list[GpuSample]
+    cost_ms: float
+
+
+class GpuDetail(Part, frozen=True, kw_only=True):
+    """The slow tier (each 5 s) of one GPU. ``event_reasons`` is NVML's bit mask."""
+
+    index: int
+    temperature_c: float | None
+    sm_clock_mhz: float | None
+    memory_clock_mhz: float | None
+    event_reasons: int | None
+    ecc_uncorrected: int | None
+    pcie_generation: int | None
+    pcie_width: int | None
+
+
+class GpuDetails(Event, frozen=True, kw_only=True, tag=wire.GPU_DETAILS):
+    """One slow-tier reading of every GPU. Droppable."""
+
+    gpus: list[GpuDetail]
+    cost_ms: float
+
+
+class GpuProcess(Part, frozen=True, kw_only=True):
+    """GPU memory held by one process; ``memory_mib`` None where the driver does not say."""
+
+    index: int
+    pid: int
+    memory_mib: float | None
+
+
+class GpuProcesses(Event, frozen=True, kw_only=True, tag=wire.GPU_PROCESSES):
+    """Which process holds memory on which GPU; sent only after memory moved."""
+
+    processes: list[GpuProcess]
+
+
+# Processes.
+
+
+class Process(Part, frozen=True, kw_only=True):
+    """One process of an engine's tree, arguments and environment already masked on the host.
+
+    ``started_s`` is on the host's monotonic clock. ``matched`` names the matcher that found it (its engine),
+    None for a descendant. ``environment`` is None when it could not be read (another user's process), and
+    holds only variables that concern engines and GPUs. ``stdout`` and ``stderr`` are link targets
+    (``/path``, ``pipe:[1]``, ``/dev/pts/3``, ``socket:[2]``), None when not readable. ``state`` is the
+    letter of /proc/PID/stat.
+    """
+
+    pid: int
+    ppid: int
+    started_s: float
+    uid: int
+    user: str
+    state: str
+    title: str
+    argv: list[str] | None
+    matched: str | None
+    cwd: str | None
+    stdout: str | None
+    stderr: str | None
+    container: str | None
+    environment: dict[str, str] | None
+    api_key_in_argv: bool = False
+
+
+class Processes(Event, frozen=True, kw_only=True, tag=wire.PROCESSES):
+    """All processes of all engine trees found, whenever that set or a state in it changed.
+
+    ``hidden`` counts processes that may be servers but whose arguments this user may not read.
+    """
+
+    processes: list[Process]
+    hidden: int = 0
+
+
+class Exit(Event, frozen=True, kw_only=True, tag=wire.EXIT):
+    """A followed process, or one of its descendants, is gone (or a zombie)."""
+
+    pid: int
+    main: bool
+    title: str
+    how: Literal["gone", "zombie"]
+    code: int | None = None
+    sentence: str = ""
+
+
+# The log.
+
+
+class LogSource(Event, frozen=True, kw_only=True, tag=wire.LOG_SOURCE):
+    """Where the log is read from, or the sentence why it cannot be."""
+
+    path: str | None
+    state: Literal["open", "missing", "unreadable", "not_a_file", "none"]
+    sentence: str
+
+
+class Log(Event, frozen=True, kw_only=True, tag=wire.LOG):
+    """Cleaned lines, in order. ``tail`` is the unfinished line at the end ("" when there is none).
+
+    ``lines`` were split on newline and carriage return; ``returns`` lists the indexes of lines that ended in
+    a carriage return (a bar redrawn in place). ``offset`` is the byte offset after the last byte taken in.
+    """
+
+    lines: list[str]
+    tail: str
+    returns: list[int]
+    path: str
+    device: int
+    inode: int
+    offset: int
+    behind_bytes: int = 0
+
+
+class Gap(Event, frozen=True, kw_only=True, tag=wire.GAP):
+    """Log bytes that are really lost (or were skipped), and why."""
+
+    path: str
+    lost_bytes: int | None
+    why: Literal["truncated", "replaced", "backlog", "unknown"]
+    sentence: str
+
+
+# Readiness.
+
+Rung = Literal["port", "health", "models", "token"]
+# fmt: off
+Outcome = Literal[
+    "ok", "refused", "reset", "timeout", "status", "unreachable", "tls",
+    "not_http", "wrong_model", "key_needed", "empty",
+]
+# fmt: on
+
+
+class Probe(Event, frozen=True, kw_only=True, tag=wire.PROBE):
+    """One answer to one question put to the server's port.
+
+    ``detail`` is the answer in words ("503 Service Unavailable", "connection refused"). ``models`` lists the
+    ids of /v1/models when that was asked. ``model`` and ``text`` belong to the token rung: who generated
+    what.
+    """
+
+    rung: Rung
+    outcome: Outcome
+    latency_ms: float
+    detail: str
+    url: str
+    status: int | None = None
+    models: list[str] | None = None
+    model: str | None = None
+    text: str | None = None
+    server: str | None = None
+
+
+# The link, the source itself.
+
+
+class Dropped(Event, frozen=True, kw_only=True, tag=wire.DROPPED):
+    """How many samples were dropped since the last such event, because the link is slow."""
+
+    samples: int
+
+
+class Pong(Event, frozen=True, kw_only=True, tag=wire.PONG):
+    """The answer to a ping; ``sent_s`` is the client's own clock, returned."""
+
+    sent_s: float
+
+
+class Link(Event, frozen=True, kw_only=True, tag=wire.LINK):
+    """A change of the link to the host, made by the client.
+
+    ``fault`` names the class of an end that will not be retried: usage, dns, refused, auth, host_key,
+    timeout, no_python, agent, lost.
+    """
+
+    state: Literal["connecting", "up", "lost", "failed", "closed"]
+    sentence: str
+    fault: str | None = None
+    retry_in_s: float | None = None
+    banner: str = ""
+
+
+class Goodbye(Event, frozen=True, kw_only=True, tag=wire.GOODBYE):
+    """The agent ends of its own accord, and why."""
+
+    sentence: str
+
+
+class Tick(Event, frozen=True, kw_only=True, tag=wire.TICK):
+    """A second has passed on the client; lets a replay age as the live watch did."""
+
+
+class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
+    """What past loads tell, read once from outside the stream. Filled by later rooms."""
+
+    sentence: str
+
+
+# The benchmark.
+
+
+class Percentiles(Part, frozen=True, kw_only=True):
+    """Milliseconds. ``p99`` is None under 100 samples, all None without one."""
+
+    mean: float | None
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    samples: int
+
+
+class BenchSpec(Part, frozen=True, kw_only=True):
+    """A closed-loop workload of streaming chat completions."""
+
+    url: str
+    model: str | None
+    concurrency: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    timeout_s: float = 300.0
+    insecure: bool = False
+    ca_file: str | None = None
+    seed: int = 0
+
+
+class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
+    """A benchmark on its way, twice a second at most."""
+
+    run: str
+    stage: Literal["preflight", "warmup", "measure"]
+    completed: int
+    failed: int
+    in_flight: int
+    requests: int
+    output_tokens: int
+    elapsed_s: float
+    output_tokens_per_s: float | None
+
+
+class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
+    """A finished (or failed, or cancelled) benchmark. Definitions: tui/bench/metrics.py."""
+
+    run: str
+    outcome: Literal["done", "failed", "cancelled"]
+    sentence: str
+    spec: BenchSpec
+    model: str | None
+    completed: int
+    failed: int
+    failures: dict[str, int]
+    ttft_ms: Percentiles
+    itl_ms: Percentiles
+    tpot_ms: Percentiles
+    e2e_ms: Percentiles
+    output_tokens: int | None
+    input_tokens: int | None
+    tokens_counted_by: Literal["usage", "chunks"] | None
+    duration_s: float | None
+    output_tokens_per_s: float | None
+    requests_per_s: float | None
+    achieved_concurrency: float | None
+    client_cpu_fraction: float | None
+    measured_on: Literal["server_host", "this_machine"]
+
+
+# fmt: off
+AnyEvent = (
+    Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
+    | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
+    | Pong | Link | Goodbye | Tick | History | BenchProgress | BenchResult
+)
+# fmt: on
+
+_decoder: "msgspec.json.Decoder[AnyEvent]" = msgspec.json.Decoder(AnyEvent)
+_encoder = msgspec.json.Encoder()
+
+
+def decode(line: bytes | str) -> AnyEvent:
+    """Decode one journal line. Raises msgspec.ValidationError for what is not an event of this version."""
+    return _decoder.decode(line)
+
+
+def encode(event: AnyEvent) -> bytes:
+    """Encode one event as a JSON line without its newline."""
+    return _encoder.encode(event)
+
+
+def convert(message: object) -> AnyEvent:
+    """Turn a decoded JSON object into an event. Raises msgspec.ValidationError."""
+    return msgspec.convert(message, AnyEvent)

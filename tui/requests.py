@@ -1,0 +1,118 @@
+"""What a client asks of a source: sent to the agent as one JSON object a line."""
+
+from typing import Literal
+
+import msgspec
+
+from tui.agent import wire
+from tui.events import BenchSpec, Part
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """A request to the agent; a source that is no agent ignores what it cannot do."""
+
+
+class Matcher(Part, frozen=True, kw_only=True):
+    """How to know an engine's processes: regular expressions over the command line and over the title.
+
+    A process matches when one of ``argv`` is found (re.search) in its arguments joined with single spaces, or
+    one of ``titles`` in its title. Environment names that start with one of ``environment`` are reported.
+    """
+
+    engine: str
+    argv: list[str]
+    titles: list[str]
+    environment: list[str]
+
+
+class WatchRequest(Request, frozen=True, kw_only=True, tag=wire.WATCH):
+    """The first command: what to look for and how often."""
+
+    matchers: list[Matcher]
+    interval_s: float = 1.0
+    ping_timeout_s: float = wire.PING_TIMEOUT_S
+    gpus: bool = True
+    discover: bool = True
+
+
+class LogPosition(Part, frozen=True, kw_only=True):
+    """Where a log was read to: enough to tell rotation, truncation and inode re-use apart.
+
+    ``fingerprint_bytes`` (at most 64) and ``fingerprint_crc`` (CRC-32) cover the bytes before ``offset``.
+    """
+
+    path: str
+    device: int
+    inode: int
+    offset: int
+    fingerprint_bytes: int
+    fingerprint_crc: int
+
+
+class ProbePlan(Part, frozen=True, kw_only=True):
+    """What to ask the server, in order of the ladder. Paths are relative to ``url``.
+
+    ``url`` is scheme://host:port with any path prefix, no trailing slash. ``ready_on`` says at which rung to
+    stop. ``token_path`` is asked with a one-token chat completion of ``expected_model`` (or, without one,
+    the first listed id). Engines whose health answer ``health_costs_a_token`` are asked at most once a
+    second once an answer took over 500 ms. ``api_key`` goes to the server as a bearer token and nowhere
+    else; without one, and with ``key_from_argv``, the agent may use the key in the server's own arguments.
+    """
+
+    url: str
+    health_path: str = "/health"
+    models_path: str = "/v1/models"
+    token_path: str = "/v1/chat/completions"
+    expected_model: str | None = None
+    ready_on: Literal["token", "model", "health"] = "token"
+    health_costs_a_token: bool = False
+    api_key: str | None = None
+    key_from_argv: bool = False
+    insecure: bool = False
+    ca_file: str | None = None
+    health_timeout_s: float = 25.0
+    token_timeout_s: float = 60.0
+
+
+class FollowRequest(Request, frozen=True, kw_only=True, tag=wire.FOLLOW):
+    """Follow one server: its process, its log, its endpoints. A later one replaces it; all None lets go.
+
+    Without ``resume`` the log is read from this start's first line: the last line, within the last 256 MiB,
+    in which one of the regular expressions ``first_lines`` is found; without such a line from the file's
+    beginning; from its end when the file was last written before the process started.
+    """
+
+    pid: int | None
+    started_s: float | None = None
+    log_path: str | None = None
+    first_lines: list[str] = []
+    resume: LogPosition | None = None
+    probe: ProbePlan | None = None
+
+
+class PingRequest(Request, frozen=True, kw_only=True, tag=wire.PING):
+    """The heartbeat of the client; answered with Pong."""
+
+    sent_s: float
+
+
+class BenchRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH):
+    """Run a benchmark beside the server, in a process of its own."""
+
+    run: str
+    spec: BenchSpec
+    api_key: str | None = None
+    key_from_argv: bool = False
+
+
+class BenchCancelRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH_CANCEL):
+    """Stop the benchmark; what was measured comes as a cancelled result."""
+
+    run: str
+
+
+class ByeRequest(Request, frozen=True, kw_only=True, tag=wire.BYE):
+    """End now, leaving nothing behind."""
+
+
+AnyRequest = WatchRequest | FollowRequest | PingRequest | BenchRequest | BenchCancelRequest | ByeRequest

@@ -1,0 +1,1 @@
+"""What the events mean: phases, readiness, target, outcome. Pure."""

@@ -1,0 +1,137 @@
+"""The plain values that widgets draw. Standard library only; nothing here knows where a value comes from.
+
+``None`` is "not known" or "not available" and is drawn as such, never as 0. Strings are already clean.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Mood(Enum):
+    """What a state means to the person who watches; widgets add a glyph and a colour, texts carry a word."""
+
+    IDLE = "idle"
+    WAITING = "waiting"
+    ACTIVE = "active"
+    GOOD = "good"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRow:
+    """One GPU. ``note`` replaces the figures when it has none to show ("lost", "driver silent 7 s").
+
+    ``history`` holds the newest utilisation percentages, oldest first, None where no reading exists.
+    ``slope_gib_s`` is the change of used memory over the last 10 s.
+    """
+
+    index: int
+    name: str | None
+    memory_used_mib: float | None
+    memory_total_mib: float | None
+    slope_gib_s: float | None
+    utilisation_pct: float | None
+    history: tuple[float | None, ...]
+    power_w: float | None
+    power_limit_w: float | None
+    temperature_c: float | None
+    note: str = ""
+    mood: Mood = Mood.IDLE
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPanel:
+    """All GPU rows, or the sentence why there is none; ``caption`` says memory, driver and age in words."""
+
+    rows: tuple[GpuRow, ...]
+    sentence: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderRung:
+    """One rung of the readiness ladder, in words and figures."""
+
+    name: str
+    mood: Mood
+    state: str
+    since: str = ""
+    tries: int | None = None
+    latency: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The rungs, lowest first, and the sentence over them ("not ready: port refuses connections")."""
+
+    rungs: tuple[LadderRung, ...]
+    headline: str
+    mood: Mood
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The top line: where, what, how long, how far."""
+
+    host: str
+    engine: str
+    model: str
+    clock: str
+    phase: str
+    mood: Mood
+    link: str = ""
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of the server's log. ``mood`` is BAD for errors, WARNING for warnings, ACTIVE for marks."""
+
+    number: int
+    text: str
+    mood: Mood = Mood.IDLE
+
+
+@dataclass(frozen=True, slots=True)
+class LogPanel:
+    """What the tail shows besides its lines: its title, the unfinished line, and why there is no log."""
+
+    title: str
+    sentence: str = ""
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """One metric of a benchmark: its name with unit, and its cells in the order of the pane's columns."""
+
+    name: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPanel:
+    """The benchmark pane: a headline, progress while it runs, a table when it is done, notes beneath."""
+
+    headline: str
+    mood: Mood = Mood.IDLE
+    progress: float | None = None
+    columns: tuple[str, ...] = ()
+    rows: tuple[BenchRow, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenValues:
+    """Everything that one paint of the main screen needs."""
+
+    header: Header
+    gpus: GpuPanel
+    ladder: Ladder
+    log: LogPanel
+    bench: BenchPanel
+    status: str = ""
+    lines: tuple[LogLine, ...] = field(default=())
