@@ -1,0 +1,46 @@
+"""A byte pipe to a process on a host: what every transport gives, and how one fails."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+
+class LinkFault(Exception):
+    """A host that could not be reached, or a process there that could not be started.
+
+    ``fault`` is the class that exit codes and the screen go by: usage, dns, refused, auth, host_key, timeout,
+    no_python, agent, lost. ``retry`` says whether trying again may help without a person.
+    """
+
+    def __init__(self, fault: str, sentence: str, *, retry: bool) -> None:
+        super().__init__(sentence)
+        self.fault = fault
+        self.sentence = sentence
+        self.retry = retry
+
+
+class Pipe(Protocol):
+    """The standard streams of one remote process."""
+
+    async def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes of its output, ``b""`` at the end."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for its input. Silently void once the pipe is closed."""
+        ...
+
+    async def drain(self) -> None:
+        """Wait until the queue of unwritten input is short. Raises LinkFault when the link is gone."""
+        ...
+
+    def errors(self) -> bytes:
+        """Return what it wrote to its error stream so far (the last 64 KiB)."""
+        ...
+
+    async def close(self) -> int | None:
+        """End it: close its input, wait a moment, let go. Return its exit status where that is known."""
+        ...
+
+
+Opener = Callable[[list[str]], Awaitable[Pipe]]
+"""Starts a command, given as argument list, on one host. Raises LinkFault."""
