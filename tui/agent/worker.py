@@ -1,0 +1,282 @@
+"""Workers: forked children of the agent, one for each kind of read that can block for ever.
+
+A worker is a module of this package with ``serve(channel)``. Both directions carry one JSON object a line
+over pipes. A shared page holds the moment by which the worker promised to show life again, so that the agent
+sees a read that hangs without asking; a worker that hangs is never doubled, one that died is started again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import json
+import math
+import mmap
+import os
+import select
+import signal
+import struct
+import sys
+import time
+
+from tui.agent import wire
+
+TYPE_CHECKING = False  # what the typing module would say, without the 5 ms and 0.5 MB of importing it
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_READ_BYTES = 64 * 1024
+_PULSE = struct.Struct("=d")
+_RESPAWN_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+_STEADY_S = 60.0
+_REAP_S = 1.0
+
+
+def encode(message: dict[str, object]) -> bytes:
+    """Return a message as one ASCII line of JSON, its kind first."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def kind_of(line: bytes) -> str:
+    """Return the kind of an encoded message without decoding it ("" when it has none)."""
+    if not line.startswith(b'{"kind":"'):
+        return ""
+    return line[9 : line.index(b'"', 9)].decode("ascii")
+
+
+class Channel:
+    """A worker's side: requests in, messages out. The process ends by itself when the agent is gone."""
+
+    def __init__(self, incoming: int, outgoing: int, pulse: mmap.mmap | None = None) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._pulse = pulse
+        self._pieces: list[bytes] = []
+        self._lines: list[bytes] = []
+
+    def fileno(self) -> int:
+        """Return what is readable when requests wait; then call receive(0) until it gives None."""
+        return self._incoming
+
+    def rest(self, seconds: float | None) -> None:
+        """Promise to show life again after that long at the latest (None: not before the next request).
+
+        ``send`` and ``receive`` do it by themselves; call it before a wait of your own (a request with a
+        time-out, an event loop) that may exceed ``wire.BLOCKING_DEADLINE_S``, and rest(0) after it.
+        """
+        if self._pulse is not None:
+            due_s = math.inf if seconds is None else time.monotonic() + seconds
+            _PULSE.pack_into(self._pulse, 0, due_s)
+
+    def send(self, message: dict[str, object]) -> None:
+        """Send one message; blocks while the agent is behind."""
+        self.rest(None)
+        view = memoryview(encode(message))
+        while view:
+            try:
+                view = view[os.write(self._outgoing, view) :]
+            except (BrokenPipeError, ConnectionResetError):
+                _leave(0)
+        self.rest(0)
+
+    def receive(self, timeout_s: float | None) -> dict[str, object] | None:
+        """Return the next request, or None when ``timeout_s`` seconds went by without one (None: wait)."""
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._lines:
+            left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+            self.rest(left_s)
+            ready = select.select([self._incoming], [], [], left_s)[0]
+            self.rest(0)
+            if not ready:
+                return None
+            self._take(os.read(self._incoming, _READ_BYTES))
+        request: dict[str, object] = json.loads(self._lines.pop(0))
+        return request
+
+    def _take(self, data: bytes) -> None:
+        if not data:
+            _leave(0)
+        head, *rest = data.split(b"\n")
+        self._pieces.append(head)
+        for piece in rest:
+            self._lines.append(b"".join(self._pieces))
+            self._pieces = [piece]
+
+
+class Worker:
+    """The agent's side of one worker: start, ask, read without blocking, watch over, stop."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.pid: int | None = None
+        self.started_s = 0.0
+        self._retry_s = 0.0
+        self._failures = 0
+        self._pulse = mmap.mmap(-1, mmap.PAGESIZE)
+        self._outgoing = -1
+        self._incoming = -1
+        self._lifeline = -1
+        self._unsent = b""
+        self._waiting: dict[str, bytes] = {}
+        self._pieces: list[bytes] = []
+
+    def start(self) -> None:
+        """Fork the worker unless there is one (hanging or not) or it is too early after its last death."""
+        if self.pid is not None or time.monotonic() < self._retry_s:
+            return
+        (request_out, self._outgoing), (self._incoming, message_in) = os.pipe(), os.pipe()
+        lifeline, self._lifeline = os.pipe()
+        _PULSE.pack_into(self._pulse, 0, time.monotonic())
+        self.started_s = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            keep = (request_out, message_in, lifeline)
+            _run(self.name, Channel(request_out, message_in, self._pulse), keep)
+        self.pid = pid
+        for mine in (request_out, message_in, lifeline):
+            os.close(mine)
+        os.set_blocking(self._outgoing, False)
+        os.set_blocking(self._incoming, False)
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when messages wait (-1 when it does not run)."""
+        return self._incoming
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds for which it has been overdue to show life; 0.0 while all is well."""
+        return max(0.0, time.monotonic() - self.busy_since) if self.pid is not None else 0.0
+
+    @property
+    def busy_since(self) -> float:
+        """The moment (monotonic) from which it owes a sign of life; in the future while it owes none."""
+        due_s: float = _PULSE.unpack_from(self._pulse, 0)[0]
+        return due_s
+
+    def send(self, message: dict[str, object]) -> None:
+        """Ask for something. Of several requests of one kind that it has not taken yet the last one stays."""
+        kind = str(message["kind"])
+        self._waiting.pop(kind, None)
+        self._waiting[kind] = encode(message)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write as much of the waiting requests as the pipe takes."""
+        while self.pid is not None and (self._unsent or self._waiting):
+            if not self._unsent:
+                self._unsent = self._waiting.pop(next(iter(self._waiting)))
+            try:
+                self._unsent = self._unsent[os.write(self._outgoing, self._unsent) :]
+            except BlockingIOError:
+                return
+            except BrokenPipeError:
+                self._unsent = b""
+
+    def read_lines(self) -> list[bytes]:
+        """Return the encoded messages that wait (one read of 64 KiB), in order; ends quietly at its death."""
+        try:
+            data = os.read(self._incoming, _READ_BYTES)
+        except BlockingIOError:
+            return []
+        if not data:
+            self._close()
+            return []
+        head, *rest = data.split(b"\n")
+        self._pieces.append(head)
+        lines: list[bytes] = []
+        for piece in rest:
+            lines.append(b"".join(self._pieces) + b"\n")
+            self._pieces = [piece]
+        return lines
+
+    def read(self) -> list[dict[str, object]]:
+        """Return the messages that wait, decoded."""
+        return [json.loads(line) for line in self.read_lines()]
+
+    def reap(self) -> str | None:
+        """Return a sentence when it has died since the last call, and set the time before a new start."""
+        if self.pid is None:
+            return None
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        self._forget(time.monotonic())
+        how = "signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % (status >> 8)
+        return "the %s reader ended (%s)" % (self.name, how)
+
+    def stop(self) -> None:
+        """Kill it for good and wait a moment for its end; a read stuck in the kernel cannot be waited for."""
+        self._close()
+        if self.pid is None:
+            return
+        os.kill(self.pid, signal.SIGKILL)
+        end_s = time.monotonic() + _REAP_S
+        while os.waitpid(self.pid, os.WNOHANG)[0] == 0 and time.monotonic() < end_s:
+            time.sleep(0.002)
+        self.pid = None
+
+    def _forget(self, now_s: float) -> None:
+        self._failures = 0 if now_s - self.started_s > _STEADY_S else self._failures
+        self._retry_s = now_s + _RESPAWN_S[min(self._failures, len(_RESPAWN_S) - 1)]
+        self._failures += 1
+        self.pid = None
+        self._close()
+
+    def _close(self) -> None:
+        for descriptor in (self._outgoing, self._incoming, self._lifeline):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._outgoing = self._incoming = self._lifeline = -1
+        self._unsent, self._pieces = b"", []
+
+
+def _leave(status: int) -> NoReturn:
+    os._exit(status)
+
+
+def _run(name: str, channel: Channel, keep: tuple[int, int, int]) -> NoReturn:
+    """Be the worker: never returns into the agent's frames, whatever happens."""
+    status = 1
+    try:
+        _detach(keep)
+        importlib.import_module("tui.agent." + name).serve(channel)
+        status = 0
+    finally:
+        if status:
+            _last_words(name, channel)
+        _leave(status)
+
+
+def _detach(keep: tuple[int, int, int]) -> None:
+    """Let go of everything inherited, so that a hung worker holds neither the link nor another worker."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    for entry in os.listdir("/proc/self/fd"):
+        if int(entry) > 2 and int(entry) not in keep:
+            _close_quietly(int(entry))
+    # The kernel sends SIGIO (which ends us, in any sleep that can be interrupted) once the agent's end of
+    # this pipe closes, also after kill -9 while a driver call hangs.
+    lifeline = keep[2]
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _close_quietly(descriptor: int) -> None:
+    try:
+        os.close(descriptor)
+    except OSError:  # the descriptor of the listing itself
+        return
+
+
+def _last_words(name: str, channel: Channel) -> None:
+    kind, error, trace = sys.exc_info()
+    where = ""
+    while trace is not None:
+        where = "%s:%d" % (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        trace = trace.tb_next
+    sentence = "the %s reader failed: %s: %s (%s)" % (name, kind.__name__ if kind else "", error, where)
+    channel.send(wire.stamped(wire.NOTICE, level="error", about=name, sentence=sentence))
