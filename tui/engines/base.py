@@ -1,0 +1,201 @@
+"""What an engine is to tminus: data about its processes, arguments, endpoints and log, and no behaviour.
+
+An engine is one ``Engine`` value in one file and one line in ``registry.py``. Everything here is pure: no
+I/O, no clock. Line patterns are searched anywhere in a cleaned line, since container front ends, ranks and
+progress bars put text in front of what the engine printed.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from tui.requests import Matcher
+
+Level = Literal["", "warning", "error"]
+RoleKind = Literal["launcher", "rank", "engine_core", "detokenizer", "controller", "helper"]
+
+ENVIRONMENT = (
+    "NCCL_", "CUDA_", "NVIDIA_", "SGLANG_", "SGL_", "VLLM_", "TORCH_", "TORCHINDUCTOR_", "PYTORCH_", "TRITON_",
+    "OMP_", "UCX_", "GLOO_", "HF_", "TRANSFORMERS_", "LLAMA_", "GGML_", "FLASHINFER_", "NVSHMEM_", "RAY_",
+)  # fmt: skip
+"""Prefixes of the environment variables that concern engines and GPUs."""
+
+
+class Phase(StrEnum):
+    """Where a load stands, coarsely, in the order of a load. The value is what --json prints.
+
+    ``LOADING`` covers distributed set-up, weights, KV cache and compilation before capture. ``FAILED`` and
+    ``STOPPED`` are what a log line can say of the end; a load's own phase is always one of the others.
+    """
+
+    LAUNCH = "launch"
+    LOADING = "loading"
+    CAPTURE = "capture"
+    START_API = "start_api"
+    WARMUP = "warmup"
+    READY = "ready"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+    @property
+    def words(self) -> str:
+        """The phase as it is shown."""
+        return _PHASE_WORDS[self]
+
+    @property
+    def order(self) -> int:
+        """The place in a load, 0 for the first."""
+        return _PHASE_ORDER[self]
+
+
+_PHASE_WORDS = {phase: phase.value for phase in Phase} | {
+    Phase.START_API: "API start",
+    Phase.WARMUP: "warm-up",
+}
+_PHASE_ORDER = {phase: place for place, phase in enumerate(Phase)}
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRule:
+    """A line in which ``pattern`` is found says that the load has reached ``phase``.
+
+    ``versions`` says which releases print it. A rule with ``back`` also takes a load back to an earlier
+    phase (a draft model's weights come after the capture of the target model); others only go forward.
+    """
+
+    phase: Phase
+    pattern: re.Pattern[str]
+    versions: str
+    back: bool = False
+
+
+def rule(phase: Phase, pattern: str, versions: str = "all", *, back: bool = False) -> PhaseRule:
+    """Return a row of an engine's phase table."""
+    return PhaseRule(phase, re.compile(pattern), versions, back)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRule:
+    """A process whose title (or joined arguments) holds ``pattern`` plays ``kind``.
+
+    The pattern's optional group ``rank`` names the rank as the engine does ("TP0", "DP1_TP3").
+    """
+
+    kind: RoleKind
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What one process of a server does, and which rank it is (None when it is none or says not)."""
+
+    kind: RoleKind
+    rank: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The role as it is shown: "rank TP0", "engine core"."""
+        name = self.kind.replace("_", " ")
+        return f"{name} {self.rank}" if self.rank else name
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """Which command-line flags say what; a value of several names takes the last one given.
+
+    ``model_after`` lists the words (a subcommand) after which a bare argument is the model. ``switches``
+    are flags of the command line that take no value, so that the word after one may be the model.
+    """
+
+    host: tuple[str, ...]
+    port: tuple[str, ...]
+    model: tuple[str, ...]
+    served_name: tuple[str, ...]
+    tensor_parallel: tuple[str, ...] = ()
+    pipeline_parallel: tuple[str, ...] = ()
+    data_parallel: tuple[str, ...] = ()
+    api_key: tuple[str, ...] = ()
+    tls: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    node_rank: tuple[str, ...] = ()
+    headless: tuple[str, ...] = ()
+    model_after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerArguments:
+    """What a server's command line says. None is "not given there" (a default or a configuration file).
+
+    ``served_name`` is the first name that the server lists its model under, None where the command line
+    does not settle it. ``serves_api`` is False on a node of a multi-node load that never answers requests
+    (node rank above 0, vLLM ``--headless``).
+    """
+
+    host: str | None = None
+    port: int | None = None
+    model: str | None = None
+    served_name: str | None = None
+    tensor_parallel: int | None = None
+    pipeline_parallel: int | None = None
+    data_parallel: int | None = None
+    api_key: bool = False
+    tls: bool = False
+    config_path: str | None = None
+    prefix: str = ""
+    serves_api: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """All that tminus knows of one engine.
+
+    ``name`` is the identifier in events and JSON, ``title`` the name shown. ``port_opens_early`` is True
+    where the port answers during the load (llama.cpp), False where it is refused until the model is loaded.
+    ``health_costs_a_token``: /health generates a token, so it is asked at most once a second.
+    ``model_is_name``: without a served name on the command line the server lists the model argument itself.
+    ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
+    one is found in the first line of every start. ``access`` matches an access line (groups ``client``,
+    ``method``, ``path``, ``code``); ``echo`` another line that a probe of ours causes. ``fatal`` lines
+    support the reason of an end, ``shutdown`` lines say that it was asked for.
+    """
+
+    name: str
+    title: str
+    matcher: Matcher
+    default_port: int
+    flags: Flags
+    roles: tuple[RoleRule, ...]
+    phases: tuple[PhaseRule, ...]
+    fatal: re.Pattern[str]
+    shutdown: re.Pattern[str]
+    error: re.Pattern[str]
+    warning: re.Pattern[str]
+    access: re.Pattern[str]
+    first_lines: tuple[str, ...]
+    echo: re.Pattern[str] | None = None
+    default_host: str = "127.0.0.1"
+    health_path: str = "/health"
+    models_path: str = "/v1/models"
+    token_path: str = "/v1/chat/completions"
+    health_costs_a_token: bool = False
+    port_opens_early: bool = False
+    model_is_name: bool = True
+    log_stream: Literal["stdout", "stderr"] = "stderr"
+    server_header: str | None = None
+
+    def level(self, line: str) -> Level:
+        """Return whether a log line tells of an error or a warning."""
+        if self.error.search(line):
+            return "error"
+        return "warning" if self.warning.search(line) else ""
+
+    def role(self, title: str) -> Role:
+        """Return the role of a process by its title or its joined arguments; "helper" for any other."""
+        for row in self.roles:
+            found = row.pattern.search(title)
+            if found:
+                rank = found.groupdict().get("rank")
+                return Role(row.kind, rank.strip("_") if rank else None)
+        return Role("helper")

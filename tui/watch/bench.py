@@ -1,0 +1,43 @@
+"""The benchmark as a watch sees it: armed, running, done."""
+
+from dataclasses import dataclass, field
+
+from tui.events import BenchProgress, BenchResult
+
+
+@dataclass(slots=True)
+class BenchState:
+    """``armed``: to be fired at ready. ``running`` is the run under way, ``results`` oldest first.
+
+    Arming is a choice of the person, not an event: the session calls ``arm``, ``disarm`` and ``started``.
+    """
+
+    armed: bool = False
+    running: str | None = None
+    progress: BenchProgress | None = None
+    results: list[BenchResult] = field(default_factory=list[BenchResult])
+
+    def arm(self) -> None:
+        """Fire at ready."""
+        self.armed = True
+
+    def disarm(self) -> None:
+        """Do not fire at ready."""
+        self.armed = False
+
+    def started(self, run: str) -> None:
+        """A request for this run was sent."""
+        self.armed = False
+        self.running = run
+        self.progress = None
+
+    def take(self, event: BenchProgress | BenchResult) -> None:
+        """Note the progress or the result of a run."""
+        if isinstance(event, BenchProgress):
+            self.running = event.run
+            self.progress = event
+            return
+        self.results.append(event)
+        if self.running in (None, event.run):
+            self.running = None
+            self.progress = None
