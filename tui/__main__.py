@@ -1,0 +1,5 @@
+"""``python -m tui`` is ``tminus``."""
+
+from tui.cli import main
+
+main()

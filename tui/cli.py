@@ -1,0 +1,231 @@
+"""Commands and exit codes: read the arguments, call the command, say what is wrong in one line.
+
+Exit codes: 0 ready or done, 1 failed, 2 usage, 3 time-out, 4 host or link, 130 Ctrl-C. Nothing heavy is
+imported before the command that needs it is known: ``--help`` costs the start of Python and typer alone.
+"""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from tui import __version__, settings
+from tui.commands import flags
+from tui.settings import Choices, UsageFault
+
+USAGE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+COMMANDS = ("watch", "wait", "bench", "demo")
+ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
+OUR_PACKAGES = ("widgets", "themes")
+
+app = typer.Typer(
+    name="tminus",
+    help="Watch an LLM inference server load: GPUs, readiness, log and verdict.",
+    epilog="tminus HOST is tminus watch HOST. Every option has a variable (--ca-file: TMINUS_CA_FILE) "
+    "and a key in config.toml. Exit codes: 0 ready, 1 failed, 2 usage, 3 time-out, 4 host or link, 130 Ctrl-C.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help"], "max_content_width": 100},
+)
+
+
+def main() -> None:
+    """Run tminus and end the process with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and return the exit code."""
+    try:
+        check_packages()
+        return _dispatch(args)
+    except UsageFault as fault:
+        return _wrong(str(fault))
+    except typer.TyperException as fault:
+        return _wrong(_words(fault))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has gone; Python must not complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def check_packages(home: Path | None = None) -> None:
+    """Raise UsageFault when another package shadows one of ours (PYTHONPATH, the folder of ``python -m``)."""
+    home = home or Path(__file__).resolve().parent.parent
+    for name in OUR_PACKAGES:
+        spec = importlib.util.find_spec(name)
+        origin = None if spec is None else spec.origin
+        if origin is None:
+            raise UsageFault(f"the package {name} of tminus is missing beside {home}: install tminus again")
+        if Path(origin).resolve().parent.parent != home:
+            place = Path(origin).parent
+            raise UsageFault(
+                f"another package named {name} shadows this one: {place}; unset PYTHONPATH or start elsewhere"
+            )
+
+
+def with_command(args: Sequence[str]) -> list[str]:
+    """Return the arguments with ``watch`` put first where no command is named."""
+    if args and (args[0] in COMMANDS or args[0] in ROOT_OPTIONS):
+        return list(args)
+    return ["watch", *args]
+
+
+def _dispatch(args: Sequence[str]) -> int:
+    whole = with_command(args)
+    implied = len(whole) > len(args)
+    result: object = app(args=whole, prog_name="tminus", standalone_mode=False, obj=implied)
+    return result if isinstance(result, int) else 0
+
+
+def _wrong(sentence: str) -> int:
+    sys.stderr.write(f"tminus: {sentence}\n")
+    return USAGE
+
+
+def _words(fault: typer.TyperException) -> str:
+    """Return one line for what typer found wrong, with the nearest option where there is one."""
+    command: object = getattr(getattr(fault, "ctx", None), "command_path", "tminus")
+    option: object = getattr(fault, "option_name", None)
+    if type(fault).__name__ == "NoSuchOption" and isinstance(option, str):
+        known = cast("list[str]", getattr(fault, "possibilities", None) or [])
+        hint = f"did you mean {' or '.join(known)}?" if known else f"see {command} --help"
+        return f"there is no option {option}; {hint}"
+    message = " ".join(fault.format_message().split()).rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+
+
+def _choices(context: typer.Context) -> Choices:
+    given = {str(name): value for name, value in context.params.items()}
+    chosen = settings.choose(given, os.environ, settings.config_path(os.environ))
+    if context.obj is True and chosen.host in COMMANDS:
+        raise UsageFault(
+            f"put the command first: tminus {chosen.host} ...; "
+            f"for a host of that name: tminus watch {chosen.host}"
+        )
+    return chosen
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tminus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Show the version.", show_default=False
+        ),
+    ] = False,
+) -> None:
+    """Watch an LLM inference server load: GPUs, readiness, log and verdict."""
+
+
+@app.command()
+def watch(
+    context: typer.Context,
+    host: flags.Host = None,
+    port: flags.Port = None,
+    url: flags.Url = None,
+    log: flags.Log = None,
+    pid: flags.Pid = None,
+    model: flags.Model = None,
+    interval: flags.Interval = None,
+    bench_on_ready: flags.BenchOnReady = None,
+    once: flags.Once = None,
+    json: flags.Json = None,
+    theme: flags.Theme = None,
+    glyphs: flags.Glyphs = None,
+    mouse: flags.Mouse = None,
+    api_key_env: flags.ApiKeyEnv = None,
+    ready_on: flags.ReadyOn = None,
+    insecure: flags.Insecure = None,
+    ca_file: flags.CaFile = None,
+    record: flags.Record = None,
+    ssh_config: flags.SshConfig = None,
+) -> int:
+    """Watch a host on a screen (the default command). HOST is local, or anything ssh takes."""
+    chosen = _choices(context)
+    if chosen.once:
+        from tui.commands import once as command
+    else:
+        from tui.commands import watch as command
+    return command.run(chosen)
+
+
+@app.command()
+def wait(
+    context: typer.Context,
+    host: flags.Host = None,
+    url: flags.Url = None,
+    model: flags.Model = None,
+    timeout: flags.Timeout = None,
+    json: flags.Json = None,
+    restarts: flags.Restarts = None,
+    port: flags.Port = None,
+    log: flags.Log = None,
+    pid: flags.Pid = None,
+    interval: flags.Interval = None,
+    ready_on: flags.ReadyOn = None,
+    api_key_env: flags.ApiKeyEnv = None,
+    insecure: flags.Insecure = None,
+    ca_file: flags.CaFile = None,
+    record: flags.Record = None,
+    ssh_config: flags.SshConfig = None,
+) -> int:
+    """Wait until a server is ready, without a screen. The exit code says how it ended."""
+    from tui.commands import wait as command
+
+    return command.run(_choices(context))
+
+
+@app.command()
+def bench(
+    context: typer.Context,
+    host: flags.Host = None,
+    url: flags.Url = None,
+    model: flags.Model = None,
+    concurrency: flags.Concurrency = None,
+    requests: flags.Requests = None,
+    input_tokens: flags.InputTokens = None,
+    output_tokens: flags.OutputTokens = None,
+    json: flags.Json = None,
+    port: flags.Port = None,
+    pid: flags.Pid = None,
+    api_key_env: flags.ApiKeyEnv = None,
+    insecure: flags.Insecure = None,
+    ca_file: flags.CaFile = None,
+    record: flags.Record = None,
+    ssh_config: flags.SshConfig = None,
+) -> int:
+    """Benchmark a ready server with streaming chat completions, beside the server."""
+    from tui.commands import bench as command
+
+    return command.run(_choices(context))
+
+
+@app.command()
+def demo(
+    context: typer.Context,
+    headless: flags.Headless = None,
+    speed: flags.Speed = None,
+    json: flags.Json = None,
+    theme: flags.Theme = None,
+    glyphs: flags.Glyphs = None,
+    mouse: flags.Mouse = None,
+) -> int:
+    """Show a simulated 8-GPU load; needs no GPU, network or root."""
+    from tui.commands import demo as command
+
+    return command.run(_choices(context))

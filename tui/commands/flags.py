@@ -1,0 +1,85 @@
+"""The options of the commands, each written once. All are text here; tui/settings.py reads them."""
+
+from typing import Annotated
+
+import typer
+
+Text = str | None
+Switch = bool | None
+
+Host = Annotated[
+    Text, typer.Argument(metavar="[HOST]", help="local, or anything ssh takes.", show_default=False)
+]
+Port = Annotated[Text, typer.Option("--port", metavar="N", help="Follow the server on this port.")]
+Url = Annotated[
+    Text,
+    typer.Option("--url", metavar="URL", help="The server. Without HOST: readiness and benchmark only."),
+]
+Log = Annotated[
+    Text, typer.Option("--log", metavar="PATH", help="The server's log on the host, where it is not found.")
+]
+Pid = Annotated[Text, typer.Option("--pid", metavar="N", help="Follow this process and its children.")]
+Model = Annotated[Text, typer.Option("--model", metavar="ID", help="The model id that must be served.")]
+Interval = Annotated[
+    Text, typer.Option("--interval", metavar="SECONDS", help="Seconds between two samples (default 1).")
+]
+BenchOnReady = Annotated[
+    Switch, typer.Option("--bench-on-ready", help="Benchmark as soon as the server is ready.")
+]
+Once = Annotated[
+    Switch, typer.Option("--once", help="Print one snapshot and end (with --json).", show_default=False)
+]
+Json = Annotated[Switch, typer.Option("--json", help="JSON instead of words.", show_default=False)]
+Theme = Annotated[Text, typer.Option("--theme", metavar="NAME", help="A colour theme.")]
+Glyphs = Annotated[
+    Text, typer.Option("--glyphs", metavar="SET", help="auto, block, ascii or braille.", show_default=False)
+]
+Mouse = Annotated[
+    Switch, typer.Option("--mouse/--no-mouse", help="Leave the mouse to the terminal.", show_default=False)
+]
+ApiKeyEnv = Annotated[
+    Text,
+    typer.Option(
+        "--api-key-env", metavar="NAME", help="The variable that holds the API key (default OPENAI_API_KEY)."
+    ),
+]
+ReadyOn = Annotated[
+    Text,
+    typer.Option("--ready-on", metavar="RUNG", help="Ready is token (default), model or health."),
+]
+Insecure = Annotated[
+    Switch,
+    typer.Option("--insecure/--no-insecure", help="Accept any TLS certificate.", show_default=False),
+]
+CaFile = Annotated[
+    Text,
+    typer.Option("--ca-file", metavar="FILE", help="Own CA certificates, on the machine that asks (HOST)."),
+]
+Record = Annotated[
+    Switch, typer.Option("--record/--no-record", help="Keep a recording of the watch.", show_default=False)
+]
+SshConfig = Annotated[
+    Text, typer.Option("--ssh-config", metavar="FILE", help="Read this instead of ~/.ssh/config.")
+]
+Timeout = Annotated[
+    Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")
+]
+Restarts = Annotated[
+    Switch, typer.Option("--restarts", help="Go on when the server ends.", show_default=False)
+]
+Concurrency = Annotated[
+    Text, typer.Option("--concurrency", metavar="N", help="Requests in flight at a time (default 8).")
+]
+Requests = Annotated[Text, typer.Option("--requests", metavar="N", help="Requests in all (default 64).")]
+InputTokens = Annotated[
+    Text, typer.Option("--input-tokens", metavar="N", help="Prompt tokens a request (default 256).")
+]
+OutputTokens = Annotated[
+    Text, typer.Option("--output-tokens", metavar="N", help="Generated tokens a request (default 128).")
+]
+Headless = Annotated[
+    Switch, typer.Option("--headless", help="Print the run instead of drawing it.", show_default=False)
+]
+Speed = Annotated[
+    Text, typer.Option("--speed", metavar="FACTOR", help="How many times faster (default 1, about 45 s).")
+]

@@ -1,0 +1,224 @@
+"""Text of a flag, a variable or a file -> the value of one setting, or one sentence that says why not.
+
+Every reader takes what TOML or a shell can give (str, int, float, bool) and raises Wrong with the end of a
+sentence whose beginning (where the value stands) the caller knows.
+"""
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+DURATION = re.compile(
+    r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?", re.ASCII
+)
+SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+ENDPOINT = re.compile(r"/v1/[a-z/]+$|/(?:health|metrics|generate)$")
+YES = ("1", "true", "yes", "on")
+NO = ("0", "false", "no", "off")
+INTERVAL_S = (0.2, 60.0)
+LONGEST_S = 7 * 86400.0
+PATH_LIMIT = 4096
+
+
+class Wrong(ValueError):
+    """A value that cannot be taken; its text ends the sentence "--flag ..."."""
+
+
+def text(value: object) -> str:
+    """Return a string that says something and holds no control character."""
+    if not isinstance(value, str):
+        raise Wrong(f"must be text, not {value!r}")
+    if not value.strip():
+        raise Wrong("must not be empty")
+    if not value.isprintable():
+        raise Wrong("holds a control character")
+    return value
+
+
+def flag(value: object) -> bool:
+    """Return yes or no."""
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word in YES:
+        return True
+    if word in NO:
+        return False
+    raise Wrong(f"must be yes or no (1, true, on; 0, false, off), not {value!r}")
+
+
+def whole(value: object) -> int:
+    """Return a whole number of 1 or more."""
+    number = _integer(value)
+    if number < 1:
+        raise Wrong(f"must be 1 or more, not {number}")
+    return number
+
+
+def port(value: object) -> int:
+    """Return a TCP port."""
+    number = _integer(value)
+    if not 1 <= number <= 65535:
+        raise Wrong(f"must be a port from 1 to 65535, not {number}")
+    return number
+
+
+def pid(value: object) -> int:
+    """Return a process id."""
+    number = _integer(value)
+    if number < 1:
+        raise Wrong(f"must be a process id (1 or more), not {number}")
+    return number
+
+
+def duration_s(value: object) -> float:
+    """Return seconds from ``90``, ``90s``, ``20m``, ``1h`` or ``1h30m``."""
+    seconds = _seconds(value)
+    if not 0 < seconds <= LONGEST_S:
+        raise Wrong(f"must be longer than 0 and at most 7 days, not {value!r}")
+    return seconds
+
+
+def interval_s(value: object) -> float:
+    """Return seconds between two samples, 0.2 to 60."""
+    seconds = _seconds(value)
+    low, high = INTERVAL_S
+    if not low <= seconds <= high:
+        raise Wrong(f"must be from {low:g} to {high:g} seconds, not {value!r}")
+    return seconds
+
+
+def speed(value: object) -> float:
+    """Return how many times faster than life, 0.1 to 100."""
+    factor = _real(value)
+    if not 0.1 <= factor <= 100:
+        raise Wrong(f"must be from 0.1 to 100, not {value!r}")
+    return factor
+
+
+def host(value: object) -> str:
+    """Return a host as ssh takes it. A leading dash would be read as an option by ssh, so it is refused."""
+    name = text(value)
+    if name.startswith("-"):
+        raise Wrong(f"cannot begin with a dash: {name!r} looks like an option")
+    if re.search(r"\s", name):
+        raise Wrong(f"holds a space: {name!r}")
+    return name
+
+
+def url(value: object) -> str:
+    """Return scheme, host, port and path prefix, without a trailing slash or ``/v1``."""
+    given = text(value).strip()
+    if "://" not in given:
+        raise Wrong(f"has no scheme: write http://{given} or https://{given}")
+    try:
+        parts = urlsplit(given)
+    except ValueError as error:
+        raise Wrong(f"cannot be read: {error}") from None
+    if parts.scheme not in ("http", "https"):
+        raise Wrong(f"must begin with http:// or https://, not {parts.scheme}://")
+    _check_place(parts.hostname, parts.netloc)
+    if parts.query or parts.fragment:
+        raise Wrong("must end with the path: a ? or # part has no place in it")
+    prefix = re.sub(r"/v1$", "", parts.path.rstrip("/"))
+    if ENDPOINT.search(prefix):
+        raise Wrong("must be the server's own, without the endpoint at its end")
+    return f"{parts.scheme}://{parts.netloc}{prefix}"
+
+
+def variable(value: object) -> str:
+    """Return the name of an environment variable. A key given by mistake is not repeated in the message."""
+    name = text(value)
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name):
+        raise Wrong("must be the NAME of an environment variable that holds the key, not the key itself")
+    return name
+
+
+def path(value: object) -> str:
+    """Return a path as given, with a leading ``~`` opened by whoever knows the home."""
+    name = text(value)
+    if len(name) > PATH_LIMIT:
+        raise Wrong("is too long for a path")
+    return name
+
+
+def readable_file(value: object) -> str:
+    """Return the path of a file on this machine that can be read now."""
+    name = os.path.expanduser(path(value))
+    place = Path(name)
+    if place.is_dir():
+        raise Wrong(f"is a directory: {name}")
+    try:
+        with place.open("rb"):
+            return name
+    except OSError as error:
+        raise Wrong(f"cannot be read: {name}: {error.strerror}") from error
+
+
+def one_of(*choices: str) -> "OneOf":
+    """Return a reader that takes one of these words."""
+    return OneOf(choices)
+
+
+class OneOf:
+    """Reads one of a few words, and names them and the nearest where the word is another."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.choices = choices
+
+    def __call__(self, value: object) -> str:
+        word = str(value)
+        if word in self.choices:
+            return word
+        hint = nearest(word, self.choices)
+        raise Wrong(f"must be {_listed(self.choices)}, not {word!r}{hint}")
+
+
+def nearest(word: str, choices: tuple[str, ...]) -> str:
+    """Return ``; did you mean X?`` for a word close to one of the choices, else nothing."""
+    import difflib
+
+    found = difflib.get_close_matches(word, choices, n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    return choices[0] if len(choices) == 1 else ", ".join(choices[:-1]) + " or " + choices[-1]
+
+
+def _check_place(name: str | None, netloc: str) -> None:
+    if "@" in netloc:
+        raise Wrong("must hold no user or password; name a variable with the key by --api-key-env")
+    if not name or re.search(r"\s", netloc):
+        raise Wrong("names no host")
+    number = netloc.rpartition("]")[2].partition(":")[2] if "[" in netloc else netloc.partition(":")[2]
+    if ":" in netloc and "[" not in netloc and netloc.count(":") > 1:
+        raise Wrong("an IPv6 address stands in brackets: http://[::1]:8000")
+    if number:
+        port(number)
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise Wrong(f"must be a whole number, not {value!r}")
+    if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]{1,18}", value.strip()):
+        raise Wrong(f"must be a whole number, not {value!r}")
+    return int(value)
+
+
+def _real(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise Wrong(f"must be a number, not {value!r}")
+    if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?", value.strip()):
+        raise Wrong(f"must be a number, not {value!r}")
+    return float(value)
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, str) and (match := DURATION.fullmatch(value.strip())) and match.group():
+        return sum(float(number) * SECONDS[unit] for unit, number in match.groupdict().items() if number)
+    try:
+        return _real(value)
+    except Wrong:
+        raise Wrong(f"must be a time such as 90, 90s, 20m or 1h, not {value!r}") from None

@@ -1,0 +1,172 @@
+"""What a person chose: flags before environment before the configuration file before the defaults.
+
+Each setting has one name: ``ca_file`` is the flag ``--ca-file``, the variable ``TMINUS_CA_FILE`` and the key
+``ca_file`` of ``config.toml``. A switch may be given as ``TMINUS_NO_MOUSE=1`` too. An empty variable is not
+set.
+"""
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tui import parse
+
+PREFIX = "TMINUS_"
+FILE_NAME = "config.toml"
+# Variables with the prefix that are no setting: the file's place, and what shells use for completion.
+OTHER_VARIABLES = ("TMINUS_CONFIG",)
+
+
+class UsageFault(Exception):
+    """Something wrong that is known before connecting: one sentence with what, where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Every setting of every command, read and checked. ``host`` is None where nobody named one."""
+
+    host: str | None = None
+    port: int | None = None
+    url: str | None = None
+    log: str | None = None
+    pid: int | None = None
+    model: str | None = None
+    interval: float = 1.0
+    bench_on_ready: bool = False
+    once: bool = False
+    json: bool = False
+    theme: str | None = None
+    glyphs: str = "auto"
+    mouse: bool = True
+    api_key_env: str | None = None
+    ready_on: Literal["token", "model", "health"] = "token"
+    insecure: bool = False
+    ca_file: str | None = None
+    record: bool = True
+    ssh_config: str | None = None
+    timeout: float = 1200.0
+    restarts: bool = False
+    concurrency: int = 8
+    requests: int = 64
+    input_tokens: int = 256
+    output_tokens: int = 128
+    headless: bool = False
+    speed: float = 1.0
+
+
+Reader = Callable[[object], object]
+
+READERS: dict[str, Reader] = {
+    "host": parse.host,
+    "port": parse.port,
+    "url": parse.url,
+    "log": parse.path,
+    "pid": parse.pid,
+    "model": parse.text,
+    "interval": parse.interval_s,
+    "bench_on_ready": parse.flag,
+    "once": parse.flag,
+    "json": parse.flag,
+    "theme": parse.text,
+    "glyphs": parse.one_of("auto", "block", "ascii", "braille"),
+    "mouse": parse.flag,
+    "api_key_env": parse.variable,
+    "ready_on": parse.one_of("token", "model", "health"),
+    "insecure": parse.flag,
+    "ca_file": parse.path,
+    "record": parse.flag,
+    "ssh_config": parse.readable_file,
+    "timeout": parse.duration_s,
+    "restarts": parse.flag,
+    "concurrency": parse.whole,
+    "requests": parse.whole,
+    "input_tokens": parse.whole,
+    "output_tokens": parse.whole,
+    "headless": parse.flag,
+    "speed": parse.speed,
+}
+NAMES = tuple(READERS)
+
+
+def choose(flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None) -> Choices:
+    """Return the choices of one call. Raises UsageFault with one sentence.
+
+    ``flags`` maps setting names to what the command line gave, None where it gave nothing; settings that the
+    command does not have may be absent.
+    """
+    values: dict[str, Any] = {}
+    for name, (where, given) in _layers(flags, environ, file).items():
+        values[name] = _read(name, where, given)
+    return dataclasses.replace(Choices(), **values)
+
+
+def config_path(environ: Mapping[str, str]) -> Path:
+    """Return where the configuration file is looked for: TMINUS_CONFIG or the user's configuration folder."""
+    named = environ.get("TMINUS_CONFIG")
+    if named:
+        return Path(named)
+    import platformdirs
+
+    return platformdirs.user_config_path("tminus") / FILE_NAME
+
+
+def flag_name(name: str) -> str:
+    """Return how a setting is written on the command line."""
+    return "HOST" if name == "host" else "--" + name.replace("_", "-")
+
+
+def _layers(
+    flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None
+) -> dict[str, tuple[str, object]]:
+    """Return for each setting that was given where the winning value stands, and the value."""
+    found: dict[str, tuple[str, object]] = {}
+    if file is not None:
+        found |= {name: (f"{file}: {name}", value) for name, value in _file(file).items()}
+    found |= _environment(environ)
+    found |= {name: (flag_name(name), value) for name, value in flags.items() if value is not None}
+    return found
+
+
+def _read(name: str, where: str, given: object) -> object:
+    try:
+        return READERS[name](given)
+    except parse.Wrong as error:
+        raise UsageFault(f"{where} {error}") from None
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, tuple[str, object]]:
+    found: dict[str, tuple[str, object]] = {}
+    for name, reader in READERS.items():
+        variable = PREFIX + name.upper()
+        if environ.get(variable):
+            found[name] = (variable, environ[variable])
+        negative = PREFIX + "NO_" + name.upper()
+        if reader is parse.flag and environ.get(negative):
+            found[name] = (negative, not _read(name, negative, environ[negative]))
+    return found
+
+
+def _file(file: Path) -> Mapping[str, object]:
+    """Return the table of the configuration file; a missing file is an empty one."""
+    try:
+        table = tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageFault(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageFault(f"{file} is no text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageFault(f"{file} is no valid TOML: {error}") from None
+    _check_keys(file, table)
+    return table
+
+
+def _check_keys(file: Path, keys: Iterable[str]) -> None:
+    for key in keys:
+        if key not in READERS:
+            hint = parse.nearest(key.replace("-", "_"), NAMES)
+            raise UsageFault(f"{file}: there is no setting {key!r}{hint}")
