@@ -15,10 +15,10 @@ from tui.requests import Matcher
 Level = Literal["", "warning", "error"]
 RoleKind = Literal["launcher", "rank", "engine_core", "detokenizer", "controller", "helper"]
 
-ENVIRONMENT = (
-    "NCCL_", "CUDA_", "NVIDIA_", "SGLANG_", "SGL_", "VLLM_", "TORCH_", "TORCHINDUCTOR_", "PYTORCH_", "TRITON_",
-    "OMP_", "UCX_", "GLOO_", "HF_", "TRANSFORMERS_", "LLAMA_", "GGML_", "FLASHINFER_", "NVSHMEM_", "RAY_",
-)  # fmt: skip
+ENVIRONMENT = [
+    "NCCL_", "CUDA_", "NVIDIA_", "SGLANG_", "SGL_", "VLLM_", "TORCH_", "TORCHINDUCTOR_", "PYTORCH_", "OMP_",
+    "TRITON_", "UCX_", "GLOO_", "HF_", "TRANSFORMERS_", "LLAMA_", "GGML_", "FLASHINFER_", "NVSHMEM_", "RAY_",
+]  # fmt: skip
 """Prefixes of the environment variables that concern engines and GPUs."""
 
 
@@ -70,9 +70,9 @@ class PhaseRule:
     back: bool = False
 
 
-def rule(phase: Phase, pattern: str, versions: str = "all", *, back: bool = False) -> PhaseRule:
-    """Return a row of an engine's phase table."""
-    return PhaseRule(phase, re.compile(pattern), versions, back)
+def rows(phase: Phase, *lines: tuple[str, str], back: bool = False) -> tuple[PhaseRule, ...]:
+    """Return rows of an engine's phase table from (pattern, versions) pairs."""
+    return tuple(PhaseRule(phase, re.compile(pattern), versions, back) for pattern, versions in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,11 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Which command-line flags say what; a value of several names takes the last one given.
+    """Which command-line flags say what; of a flag given twice the last counts.
 
-    ``model_after`` lists the words (a subcommand) after which a bare argument is the model. ``switches``
-    are flags of the command line that take no value, so that the word after one may be the model.
+    ``model_after`` is the subcommand after which a bare argument is the model. ``many`` are flags that take
+    several values, ``names_by_comma`` says that one value holds several served names. ``variables`` lists
+    (argument, environment variable) pairs that count where the command line does not say.
     """
 
     host: tuple[str, ...]
@@ -121,7 +122,10 @@ class Flags:
     prefix: tuple[str, ...] = ()
     node_rank: tuple[str, ...] = ()
     headless: tuple[str, ...] = ()
-    model_after: tuple[str, ...] = ()
+    many: tuple[str, ...] = ()
+    model_after: str | None = None
+    names_by_comma: bool = False
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ class Engine:
     ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
     one is found in the first line of every start. ``access`` matches an access line (groups ``client``,
     ``method``, ``path``, ``code``); ``echo`` another line that a probe of ours causes. ``fatal`` lines
-    support the reason of an end, ``shutdown`` lines say that it was asked for.
+    support the reason of an end: patterns that name a cause first, those that only report one last.
+    ``shutdown`` lines say that the end was asked for, unless a fatal line stands before.
     """
 
     name: str
@@ -168,7 +173,7 @@ class Engine:
     flags: Flags
     roles: tuple[RoleRule, ...]
     phases: tuple[PhaseRule, ...]
-    fatal: re.Pattern[str]
+    fatal: tuple[re.Pattern[str], ...]
     shutdown: re.Pattern[str]
     error: re.Pattern[str]
     warning: re.Pattern[str]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 HOLD_S = 10.0
-"""How long the least delayed event of late sets the offset; clocks drift by far less than 1 ms in that time."""
+"""How long the least delayed event of late sets the offset; clocks drift far less than 1 ms in that time."""
 
 
 @dataclass(slots=True)

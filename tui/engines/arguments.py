@@ -1,0 +1,134 @@
+"""Reading a server's command line by an engine's table of flags."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from tui.engines.base import Engine, Flags, ServerArguments
+
+# Flags of this form are switches in all three engines, so that a bare word after one is no value of theirs.
+_SWITCH = re.compile(r"--(?:enable|disable|no|skip|trust|enforce|use)-")
+
+
+def read_arguments(
+    engine: Engine, argv: Sequence[str] | None, environment: Mapping[str, str] | None = None
+) -> ServerArguments:
+    """Return what the command line (and, where the engine has them, environment variables) says.
+
+    Both are masked on the host; an API key shows as present only. Nothing here raises: what cannot be read
+    is None.
+    """
+    words = _Words(engine.flags, argv or (), environment or {})
+    model = words.text("model") or words.positional_model()
+    config_path = words.text("config")
+    served_name = words.served_name()
+    if served_name is None and engine.model_is_name and config_path is None:
+        served_name = model
+    node_rank = words.number("node_rank") or 0
+    return ServerArguments(
+        host=words.text("host"),
+        port=words.port(),
+        model=model,
+        served_name=served_name,
+        tensor_parallel=words.number("tensor_parallel"),
+        pipeline_parallel=words.number("pipeline_parallel"),
+        data_parallel=words.number("data_parallel"),
+        api_key=words.given("api_key"),
+        tls=words.given("tls"),
+        config_path=config_path,
+        prefix=_prefix(words.text("prefix")),
+        serves_api=node_rank == 0 and not words.given("headless"),
+    )
+
+
+def _prefix(text: str | None) -> str:
+    bare = (text or "").strip("/")
+    return f"/{bare}" if bare else ""
+
+
+def _normal(flag: str) -> str:
+    """Return the flag as the tables spell it: long ones with dashes (vLLM takes underscores as well)."""
+    return flag.replace("_", "-") if flag.startswith("--") else flag
+
+
+def _is_flag(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-" and not word[1].isdigit()
+
+
+class _Words:
+    """One command line, split into flags with their values and bare words."""
+
+    def __init__(self, flags: Flags, argv: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.flags = flags
+        self.values: dict[str, list[str]] = {}
+        self.bare: list[str] = []
+        self.variables = {name: environment.get(variable) for name, variable in flags.variables}
+        self._split(argv)
+
+    def _split(self, argv: Sequence[str]) -> None:
+        words = iter(argv)
+        for word in words:
+            if _is_flag(word):
+                self._flag(word, words)
+            else:
+                self.bare.append(word)
+
+    def _flag(self, word: str, words: Iterator[str]) -> None:
+        while True:
+            name, equals, value = word.partition("=")
+            name = _normal(name)
+            self.values.pop(name, None)
+            taken = self.values[name] = [value] if equals else []
+            full = _SWITCH.match(name) is not None
+            following = next(words, None)
+            while following is not None and not _is_flag(following):
+                if full or (taken and name not in self.flags.many):
+                    self.bare.append(following)
+                else:
+                    taken.append(following)
+                following = next(words, None)
+            if following is None:
+                return
+            word = following
+
+    def _names(self, argument: str) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(self.flags, argument)
+        return names
+
+    def given(self, argument: str) -> bool:
+        """Return whether a flag for it is there at all."""
+        return any(name in self.values for name in self._names(argument)) or bool(
+            self.variables.get(argument)
+        )
+
+    def text(self, argument: str) -> str | None:
+        """Return its (first) value, None when it is not given or empty."""
+        found: str | None = None
+        for name, values in self.values.items():
+            if name in self._names(argument) and values and values[0]:
+                found = values[0]
+        return found or self.variables.get(argument) or None
+
+    def number(self, argument: str) -> int | None:
+        """Return its value as a whole number, None when it is none."""
+        text = self.text(argument)
+        return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+    def port(self) -> int | None:
+        """Return the port, None when it is not given or none."""
+        number = self.number("port")
+        return number if number is not None and 0 < number < 65536 else None
+
+    def served_name(self) -> str | None:
+        """Return the first served name."""
+        text = self.text("served_name")
+        if text is not None and self.flags.names_by_comma:
+            text = text.split(",")[0].strip()
+        return text or None
+
+    def positional_model(self) -> str | None:
+        """Return the bare word after the subcommand that takes the model, None without one."""
+        after = self.flags.model_after
+        if after is None or after not in self.bare:
+            return None
+        following = self.bare[self.bare.index(after) + 1 :]
+        return following[0] if following else None

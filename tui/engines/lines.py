@@ -1,0 +1,22 @@
+"""Line patterns that several engines share."""
+
+import re
+
+# uvicorn: `INFO:     127.0.0.1:53752 - "GET /health HTTP/1.1" 200 OK`, behind any prefix.
+UVICORN_ACCESS = re.compile(
+    r'(?P<client>[^\s"]+?)(?::\d+)? - '
+    r'"(?P<method>[A-Z]+) (?P<path>[^ "?]+)[^ "]* HTTP/[\d.]+" (?P<code>\d{3})'
+)
+# tqdm, as both engines and the hub's downloader print it.
+BAR = re.compile(
+    r"(?P<text>[^\r\n|%]*?):?\s*(?P<percent>\d+)%(?:\|[^|]*\|| Completed \|)\s*"
+    r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]*\]"
+)
+SHARDS = r"(?:L|Multi-thread l)oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
+PYTHON_EXCEPTION = r"(?:^|\] |\) )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
+OUT_OF_MEMORY = r"OutOfMemoryError|CUDA(?: driver error:)? out of memory|cudaMalloc failed: out of memory"
+NATIVE = (
+    r"illegal memory access|unspecified launch failure|device-side assert|NCCL error"
+    r"|Watchdog caught collective|no kernel image is available|driver version is insufficient|Error 80[34]:"
+)
+ADDRESS_IN_USE = r"\[Errno 98\]|[Aa]ddress already in use|couldn't bind HTTP server socket"
