@@ -1,0 +1,131 @@
+"""Secrets never leave the host: what hides them in arguments, environments and lines of text.
+
+The client hides secrets in log lines with the same functions, since log bytes travel raw. In doubt a value
+is hidden. Token counts ("#new-token: 5", max_tokens=100, tokenizer_path=...) are not secrets.
+"""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "***"
+
+# Over names in lower case without separators: HF_TOKEN, --api-key, apiKey, AWS_SECRET_ACCESS_KEY, ...
+_SECRET_NAME = re.compile(
+    r"(?:(?:api|access|secret|private|auth|admin|account|encryption|signing|master|client|service|shared|licen[cs]e)keys?"
+    r"|token|(?:auth|access|api|bearer|refresh|hf)tokens|password|passwd|passphrase|secrets?|credentials?)$"
+)
+_COUNTED_TOKEN = re.compile(
+    r"(?:eos|bos|pad|unk|cls|sep|mask|image|video|audio|stop|start|end|special|new|cached|max|min|num|per|next"
+    r"|first|last|draft|think|output|input|prompt|bonus|accepted)token$"
+)
+_SECRET_FLAGS = frozenset(("-hft",))  # llama.cpp's short form of --hf-token
+_LIST_FLAGS = frozenset(("apikey", "apikeys"))  # vLLM takes several keys after one flag
+_NOT_SECRET = frozenset(("", "none", "null", "true", "false", "[]", HIDDEN))
+
+# One look by substrings, so that the many lines without a secret cost next to nothing.
+# fmt: off
+_SIGNS = (
+    "key", "token", "passw", "passphrase", "secret", "credential", "bearer ", "basic ", "://", "hf_", "sk-", "nvapi-",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "xox", "aiza", "eyj", "sig", "-hft",
+)
+# fmt: on
+
+_KNOWN_SHAPES = re.compile(
+    r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|nvapi-[\w-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|github_pat_\w{20,}|glpat-[\w-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|xox[abeoprs]-[\w-]{10,}|AIza[\w-]{30,}"
+    r"|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?)"
+)
+_AUTHORISATION = re.compile(r"(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}", re.IGNORECASE)
+_USER_IN_URL = re.compile(r"(?<=://)[^/\s:@\"']*:[^/\s@\"']+(?=@)|(?<=http://|ttps://)[^/\s:@\"']+(?=@)")
+_QUERY = re.compile(
+    r"([?&](?:key|sig|signature|x-amz-(?:signature|credential|security-token)|code)=)[^&\s\"']+",
+    re.IGNORECASE,
+)
+_NAME = r"(?<![\w.-])(?P<name>[\w.-]{0,80}(?:key|token|passwd|password|passphrase|secret|credential)s?)"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
+# name=value, "name": "value", name: value, --name value, '--name', 'value'
+_NAMED = re.compile(
+    _NAME + r"(?P<sign>[\"']?\s*[=:]\s*|[\"']\s*,\s*|\s+)(?P<value>" + _QUOTED + r"|\[[^\]]*\]|[^\s\"']+)",
+    re.IGNORECASE,
+)
+_HFT = re.compile(r"(?<!\S)(-hft\s+)\S+")
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a flag, variable or field of this name holds a secret."""
+    plain = re.sub(r"[-_.]", "", name).lower()
+    return _SECRET_NAME.search(plain) is not None and _COUNTED_TOKEN.search(plain) is None
+
+
+def mask_text(text: str) -> str:
+    """Return a line of text with the secrets in it hidden."""
+    lower = text.lower()
+    if not any(sign in lower for sign in _SIGNS):
+        return text
+    text = _USER_IN_URL.sub(HIDDEN, text)
+    text = _QUERY.sub(r"\1" + HIDDEN, text)
+    text = _AUTHORISATION.sub(r"\1" + HIDDEN, text)
+    text = _KNOWN_SHAPES.sub(HIDDEN, text)
+    text = _HFT.sub(r"\1" + HIDDEN, text)
+    return _NAMED.sub(_hide_named, text)
+
+
+def mask_argv(argv: list[str]) -> list[str]:
+    """Return the arguments of a process with the secrets in them hidden."""
+    masked: list[str] = []
+    hide = ""
+    for argument in argv:
+        if hide and not argument.startswith("--"):
+            masked.append(HIDDEN)
+            hide = hide if hide in _LIST_FLAGS else ""
+            continue
+        hide = _expects_secret(argument)
+        masked.append(_mask_argument(argument))
+    return masked
+
+
+def mask_environment(environment: dict[str, str]) -> dict[str, str]:
+    """Return variables with the values of secret ones, and secrets within others, hidden."""
+    return {
+        name: HIDDEN if value and is_secret_name(name) else mask_text(value)
+        for name, value in environment.items()
+    }
+
+
+def _expects_secret(argument: str) -> str:
+    """Return the plain name of a flag whose value follows as the next argument, "" for any other."""
+    if not argument.startswith("-") or "=" in argument:
+        return ""
+    if argument in _SECRET_FLAGS or is_secret_name(argument):
+        return re.sub(r"[-_.]", "", argument).lower()
+    return ""
+
+
+def _mask_argument(argument: str) -> str:
+    name, sign, value = argument.partition("=")
+    if sign and value and re.match(r"[\w.-]+$", name) and is_secret_name(name):
+        return name + sign + HIDDEN
+    return mask_text(argument)
+
+
+def _hide_named(match: re.Match[str]) -> str:
+    name, sign, value = match.group("name"), match.group("sign"), match.group("value")
+    if not is_secret_name(name) or not _assigns(name, sign, value):
+        return match.group(0)
+    bare = value.rstrip(",;)]}") if value[0] not in "\"'[" else value.strip("\"'")
+    if bare.lower() in _NOT_SECRET:
+        return match.group(0)
+    quote = value[0] if value[0] in "\"'" else ""
+    tail = "" if quote or value[0] == "[" else value[len(bare) :]
+    return name + sign + quote + HIDDEN + quote + tail
+
+
+def _assigns(name: str, sign: str, value: str) -> bool:
+    """Return whether this is a name with its value, and not two words of a sentence."""
+    token = name.lower().endswith(("token", "tokens"))
+    if sign.isspace() or "," in sign:
+        return name.startswith("--")
+    if ":" in sign and not sign.startswith(("'", '"')):
+        return not token  # "stop token: <eos>"; real tokens are known by their shape
+    return not (token and re.match(r"\d{1,9}[,;)\]}]*$", value))
