@@ -3,7 +3,9 @@
 import os
 import shutil
 import socket
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +34,79 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+class NvmlStub:
+    """A stand-in for the NVIDIA driver's library, for programs started with ``environment()``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def environment(
+        self,
+        *,
+        gpus: int = 8,
+        load_s: float = 20.0,
+        start_s: float | None = None,
+        step_mib: int | None = None,
+        lost: int | None = None,
+        lost_after_s: float | None = None,
+        na: Sequence[str] = (),
+        init_code: int | None = None,
+        hang: tuple[int, float, float] | None = None,
+        mig: bool = False,
+        unified: bool = False,
+        v1_only: bool = False,
+        pcie_ms: float = 0,
+        driver: str = "580.159.04",
+        processes: Mapping[int, Sequence[tuple[int, int]]] | None = None,
+        counts: Path | None = None,
+        rules: Sequence[str] = (),
+    ) -> dict[str, str]:
+        """Return the variables to add to a program's environment; tests/stubs/nvml_stub.c explains them.
+
+        ``start_s`` is on the monotonic clock (default: when the library is loaded), ``step_mib`` lets memory
+        grow at each reading instead of by time, ``lost`` names a GPU, ``na`` fields that are not supported,
+        ``hang`` is a GPU, from when and for how long its memory is not told, ``processes`` maps a GPU to
+        (pid, MiB), and ``rules`` are further exceptions in the stub's own words.
+        """
+        since = "" if lost_after_s is None else f"@{lost_after_s}"
+        said = [
+            *rules,
+            *([f"*:{lost}=15{since}"] if lost is not None else []),
+            *([f"memory:{hang[0]}=hang@{hang[1]}+{hang[2]}"] if hang else []),
+            *([f"init={init_code}"] if init_code is not None else []),
+            *(["memory=3"] if unified else []),
+            *(["nvmlDeviceGetMemoryInfo_v2=13"] if v1_only else []),
+            *(f"{field}=3" for field in na),
+        ]
+        held = [f"{gpu}:{pid}:{mib}" for gpu, one in (processes or {}).items() for pid, mib in one]
+        return {
+            "LD_LIBRARY_PATH": str(self.folder),
+            "NVML_STUB_GPUS": str(gpus),
+            "NVML_STUB_LOAD_S": str(load_s),
+            "NVML_STUB_START": "" if start_s is None else str(start_s),
+            "NVML_STUB_STEP_MIB": "" if step_mib is None else str(step_mib),
+            "NVML_STUB_MIG": str(int(mig)),
+            "NVML_STUB_PCIE_MS": str(pcie_ms),
+            "NVML_STUB_DRIVER": driver,
+            "NVML_STUB_PROCESSES": ",".join(held),
+            "NVML_STUB_COUNTS": "" if counts is None else str(counts),
+            "NVML_STUB_RULES": ";".join(said),
+        }
+
+    def counts(self, path: Path) -> dict[str, int]:
+        """Return how often each function was called, from the file given as ``counts``."""
+        lines = path.read_bytes().rstrip(b"\0").decode().splitlines()
+        return {name: int(number) for name, number in (line.split() for line in lines)}
+
+
+@pytest.fixture(scope="session")
+def nvml_stub(needs: Needs, tmp_path_factory: pytest.TempPathFactory) -> NvmlStub:
+    """Build the stand-in for NVML once and say how to make a program find it."""
+    folder = tmp_path_factory.mktemp("nvml")
+    source = Path(__file__).parent / "stubs" / "nvml_stub.c"
+    library = folder / "libnvidia-ml.so.1"
+    flags = ["-O1", "-shared", "-fPIC", "-Wl,-soname,libnvidia-ml.so.1"]
+    subprocess.run([needs("gcc"), *flags, "-o", library, source], check=True)
+    return NvmlStub(folder)

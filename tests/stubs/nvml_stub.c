@@ -1,0 +1,271 @@
+/*
+ * A stand-in for NVIDIA's management library, for tests: enough of NVML's public interface for a monitor to
+ * run unchanged on a machine without a GPU. Written against the documented interface; contains no code of
+ * the real library.
+ *
+ * Build:  gcc -O1 -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o DIR/libnvidia-ml.so.1 nvml_stub.c
+ * Use:    LD_LIBRARY_PATH=DIR program
+ *
+ * Every GPU is of one kind (143771 MiB, 700 W, PCIe 5 x16) and lives through the load of a model: idle,
+ * context, weights (memory ramps), a jump for the KV cache, capture, ready. GPU n lags by n/100 of a load.
+ *
+ * Environment:
+ *   NVML_STUB_GPUS       number of GPUs, 0 to 16 (8)
+ *   NVML_STUB_START      the load's start on CLOCK_MONOTONIC, seconds (when the library was loaded)
+ *   NVML_STUB_LOAD_S     length of the load in seconds (20)
+ *   NVML_STUB_STEP_MIB   when set, memory grows by that much at each reading instead of by time
+ *   NVML_STUB_DRIVER     driver version (580.159.04)
+ *   NVML_STUB_MIG        1: MIG is enabled on every GPU
+ *   NVML_STUB_PCIE_MS    how long PcieThroughput blocks (0)
+ *   NVML_STUB_PROCESSES  compute processes: "gpu:pid:MiB,..."; MiB -1 means "not available"
+ *   NVML_STUB_GRAPHICS   graphics processes, likewise
+ *   NVML_STUB_COUNTS     file that always holds the number of calls: a line "name count" for each function;
+ *                        for one process at a time
+ *   NVML_STUB_RULES      exceptions, first match wins, joined by ";":  WHAT[:GPU] ACTION [@FROM[+FOR]]
+ *                        WHAT is a field (memory, utilisation, power, limit, temperature, clock, reasons,
+ *                        ecc, pcie, processes, mig, facts, handle, init, count), a function's name, or "*"
+ *                        (every call about a GPU). ACTION is "=CODE" (return this nvmlReturn_t), "~VALUE"
+ *                        (succeed with this number) or "=hang" (do not return before FROM + FOR).
+ *                        FROM and FOR are seconds after the start of the load. Without them: always.
+ *                        "*:3=15@2" loses GPU 3 after 2 s; "memory:1=hang@1+0.5" hangs once.
+ */
+#include "nvml_stub.h"
+
+/* The load that the GPUs live through. */
+
+enum { IDLE, CONTEXT, WEIGHTS, KV_CACHE, CAPTURE, READY };
+
+static double part(nvmlDevice_t device) { return (now_s() - start_s) / load_s - device->index / 100.0; }
+
+static int phase(nvmlDevice_t device) {
+    double t = part(device);
+    return t < 0.1 ? IDLE : t < 0.15 ? CONTEXT : t < 0.7 ? WEIGHTS : t < 0.75 ? KV_CACHE : t < 0.95 ? CAPTURE : READY;
+}
+
+static ull used_mib(nvmlDevice_t device) {
+    double step = number("NVML_STUB_STEP_MIB", -1);
+    if (step >= 0) return ((ull)step * device->reads++) % (TOTAL_MIB - RESERVED_MIB);
+    switch (phase(device)) {
+        case IDLE: return 0;
+        case CONTEXT: return 691;
+        case WEIGHTS: return 691 + (ull)((part(device) - 0.15) / 0.55 * 61486.0);
+        case KV_CACHE: return 130135;
+        case CAPTURE: return 130135 + (ull)((part(device) - 0.75) / 0.2 * 1900.0);
+        default: return 132035;
+    }
+}
+
+static uint milliwatts(nvmlDevice_t device) {
+    static const uint by_phase[] = {84000, 128000, 129000, 130000, 430000, 130000};
+    return by_phase[phase(device)] + 137u * (uint)device->index;
+}
+
+static uint busy(nvmlDevice_t device) {
+    static const uint by_phase[] = {0, 3, 9, 0, 60, 0};
+    return by_phase[phase(device)];
+}
+
+/* The library. */
+
+static nvmlReturn_t begin(const char *function, int *slot) {
+    ull value = 0;
+    nvmlReturn_t code;
+    tally_call(function, slot);
+    code = pass(function, "init", -1, &value);
+    if (code == SUCCESS) initialised++;
+    return code;
+}
+API nvmlReturn_t nvmlInitWithFlags(uint flags) { static int slot = -1; (void)flags; return begin(__func__, &slot); }
+API nvmlReturn_t nvmlInit_v2(void) { static int slot = -1; return begin(__func__, &slot); }
+API nvmlReturn_t nvmlInit(void) { static int slot = -1; return begin(__func__, &slot); }
+API nvmlReturn_t nvmlShutdown(void) {
+    COUNT;
+    if (!initialised) return UNINITIALIZED;
+    initialised--;
+    return SUCCESS;
+}
+API const char *nvmlErrorString(nvmlReturn_t code) {
+    static char text[32];
+    snprintf(text, sizeof text, "stub error %d", code);
+    return text;
+}
+API nvmlReturn_t nvmlSystemGetDriverVersion(char *out, uint size) {
+    const char *version = getenv("NVML_STUB_DRIVER");
+    ENTER("facts", -1);
+    snprintf(out, size, "%s", version && *version ? version : "580.159.04");
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlSystemGetNVMLVersion(char *out, uint size) {
+    ENTER("facts", -1);
+    snprintf(out, size, "13.580.159.04");
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *out) { ENTER("facts", -1); *out = 13000; return SUCCESS; }
+API nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *out) { return nvmlSystemGetCudaDriverVersion(out); }
+API nvmlReturn_t nvmlDeviceGetCount_v2(uint *out) {
+    ENTER("count", -1);
+    *out = given_ ? (uint)value_ : (uint)gpu_count;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetCount(uint *out) { return nvmlDeviceGetCount_v2(out); }
+API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(uint index, nvmlDevice_t *out) {
+    ENTER("handle", (int)index);
+    if (index >= (uint)gpu_count) return INVALID_ARGUMENT;
+    *out = (nvmlDevice_t)&gpus[index];
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetHandleByIndex(uint index, nvmlDevice_t *out) {
+    return nvmlDeviceGetHandleByIndex_v2(index, out);
+}
+
+/* What does not change. */
+
+TEXT(nvmlDeviceGetName, "facts", "NVIDIA H200")
+TEXT(nvmlDeviceGetUUID, "facts", "GPU-00000000-0000-4000-8000-%012d", device->index)
+API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, struct pci *out) {
+    DEVICE("facts");
+    memset(out, 0, sizeof *out);
+    out->bus = (uint)(0x10 + device->index);
+    out->id = 0x233510de;
+    snprintf(out->legacy, sizeof out->legacy, "0000:%02X:00.0", out->bus);
+    snprintf(out->bus_id, sizeof out->bus_id, "00000000:%02X:00.0", out->bus);
+    return SUCCESS;
+}
+NUMBER(nvmlDeviceGetIndex, "facts", uint, device->index)
+NUMBER(nvmlDeviceGetMinorNumber, "facts", uint, device->index)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, "limit", uint, 700000)
+NUMBER(nvmlDeviceGetPowerManagementLimit, "limit", uint, 700000)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "facts", uint, 5)
+NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "facts", uint, 16)
+NUMBER(nvmlDeviceGetPersistenceMode, "facts", uint, 1)
+NUMBER(nvmlDeviceGetDisplayActive, "facts", uint, 0)
+NUMBER(nvmlDeviceGetDisplayMode, "facts", uint, 0)
+NUMBER(nvmlDeviceGetComputeMode, "facts", uint, 0)
+NUMBER(nvmlDeviceGetPerformanceState, "facts", uint, 0)
+NUMBER(nvmlDeviceGetPowerState, "facts", uint, 0)
+API nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, uint *current, uint *pending) {
+    DEVICE("mig");
+    *current = *pending = given_ ? (uint)value_ : (uint)number("NVML_STUB_MIG", 0);
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, uint *current, uint *pending) {
+    DEVICE("ecc");
+    *current = *pending = 1;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, uint type, uint *out) {
+    DEVICE("facts");
+    *out = type == 2 ? 3201 : 1980;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, uint type, uint *out) {
+    DEVICE("facts");
+    *out = type == 0 ? 92 : 89;
+    return SUCCESS;
+}
+
+/* What does. */
+
+API nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, struct memory_v1 *out) {
+    DEVICE("memory");
+    out->total = given_ ? value_ : TOTAL_MIB * MIB;
+    out->used = given_ ? value_ : (RESERVED_MIB + used_mib(device)) * MIB;
+    out->free = out->total - out->used;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, struct memory_v2 *out) {
+    DEVICE("memory");
+    if (out->version != (sizeof *out | 2u << 24)) return VERSION_MISMATCH;
+    out->total = given_ ? value_ : TOTAL_MIB * MIB;
+    out->reserved = given_ ? value_ : RESERVED_MIB * MIB;
+    out->used = given_ ? value_ : used_mib(device) * MIB;
+    out->free = given_ ? value_ : out->total - out->reserved - out->used;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, struct utilisation *out) {
+    DEVICE("utilisation");
+    if (number("NVML_STUB_MIG", 0) > 0) return NOT_SUPPORTED;
+    out->gpu = given_ ? (uint)value_ : busy(device);
+    out->memory = given_ ? (uint)value_ : busy(device) / 2;
+    return SUCCESS;
+}
+NUMBER(nvmlDeviceGetPowerUsage, "power", uint, milliwatts(device))
+API nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, struct temperature *out) {
+    DEVICE("temperature");
+    if (out->version != (sizeof *out | 1u << 24)) return VERSION_MISMATCH;
+    out->celsius = given_ ? (int)value_ : 31 + (int)busy(device) / 3 + device->index;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, uint sensor, uint *out) {
+    DEVICE("temperature");
+    (void)sensor;
+    *out = given_ ? (uint)value_ : 31 + busy(device) / 3 + (uint)device->index;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, uint type, uint *out) {
+    DEVICE("clock");
+    *out = given_ ? (uint)value_ : type == 2 ? 3201 : phase(device) == IDLE ? 345 : 1980;
+    return SUCCESS;
+}
+NUMBER(nvmlDeviceGetCurrentClocksEventReasons, "reasons", ull, phase(device) == CAPTURE ? 4 : phase(device) == IDLE)
+NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, "reasons", ull, phase(device) == CAPTURE ? 4 : phase(device) == IDLE)
+API nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, uint type, uint counter, ull *out) {
+    DEVICE("ecc");
+    (void)type, (void)counter;
+    *out = given_ ? value_ : 0;
+    return SUCCESS;
+}
+NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie", uint, phase(device) == IDLE ? 1 : 5)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie", uint, 16)
+API nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, uint counter, uint *out) {
+    DEVICE("pcie");
+    sleep_s(number("NVML_STUB_PCIE_MS", 0) / 1e3);
+    *out = phase(device) == WEIGHTS && counter == 1 ? 3700000 : 1000;
+    return SUCCESS;
+}
+NUMBER(nvmlDeviceGetTotalEnergyConsumption, "power", ull, (now_s() - start_s) * 129000.0)
+API nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, uint *out, uint *period) {
+    DEVICE("utilisation");
+    *out = 0, *period = 167000;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, uint *out, uint *period) {
+    DEVICE("utilisation");
+    *out = 0, *period = 167000;
+    return SUCCESS;
+}
+
+/* Process lists: the first call asks for the size, the second for the entries. */
+
+static nvmlReturn_t list(nvmlDevice_t device, const struct listed *from, int known, uint *count, void *out,
+                         size_t size) {
+    uint room = *count, i, held = 0;
+    for (i = 0; i < (uint)known; i++) {
+        struct process_v2 one = {from[i].pid, from[i].mib < 0 ? ~0ull : (ull)from[i].mib * MIB, ~0u, ~0u};
+        if (from[i].gpu != device->index) continue;
+        if (out && held < room) memcpy((char *)out + size * held, &one, size);
+        held++;
+    }
+    *count = held;
+    return held > (out ? room : 0) ? INSUFFICIENT_SIZE : SUCCESS;
+}
+#define PROCESSES(name, from, layout)                                                \
+    API nvmlReturn_t name(nvmlDevice_t device, uint *count, void *out) {             \
+        DEVICE("processes");                                                         \
+        return list(device, from, from##_count, count, out, sizeof(struct layout));  \
+    }
+PROCESSES(nvmlDeviceGetComputeRunningProcesses, compute, process_v1)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, compute, process_v2)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, compute, process_v2)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses, graphics, process_v1)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, graphics, process_v2)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, graphics, process_v2)
+API nvmlReturn_t nvmlDeviceGetProcessUtilization(void) { COUNT; return NOT_FOUND; }
+
+REFUSED(nvmlDeviceGetFanSpeed)
+REFUSED(nvmlDeviceGetDriverModel)
+REFUSED(nvmlDeviceGetDriverModel_v2)
+REFUSED(nvmlDeviceGetBAR1MemoryInfo)
+REFUSED(nvmlDeviceGetFieldValues)
+REFUSED(nvmlDeviceGetNvLinkState)
+REFUSED(nvmlDeviceGetCudaComputeCapability)
