@@ -97,12 +97,17 @@ class PingRequest(Request, frozen=True, kw_only=True, tag=wire.PING):
 
 
 class BenchRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH):
-    """Run a benchmark beside the server, in a process of its own."""
+    """Run a benchmark beside the server, in a process of its own.
+
+    ``measured_on`` is returned in the result: this_machine where the agent is a local child and the server
+    is known by its URL alone.
+    """
 
     run: str
     spec: BenchSpec
     api_key: str | None = None
     key_from_argv: bool = False
+    measured_on: Literal["server_host", "this_machine"] = "server_host"
 
 
 class BenchCancelRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH_CANCEL):
