@@ -1,0 +1,221 @@
+"""What the user's SSH configuration says of one host: asked of the system's ``ssh -G``, which knows it all.
+
+Without an ssh program the library's own reading is used (ssh_config_plain.py), which knows less of it.
+"""
+
+import asyncio
+import os
+import shlex
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tui.transport.faults import fault
+from tui.transport.ssh_target import Target, parse_target
+from tui.transport.ssh_tokens import Tokens, home_directory
+
+Strict = Literal["yes", "ask", "accept-new", "no"]
+_STRICT: dict[str, Strict] = {
+    "true": "yes", "yes": "yes", "ask": "ask", "accept-new": "accept-new",
+    "false": "no", "no": "no", "off": "no",
+}  # fmt: skip
+_CONFIG_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """How to reach one host: the configuration's answer, with paths and tokens expanded.
+
+    ``identity_files`` and ``certificate_files`` exist. ``identity_agent`` is a socket, None for no agent.
+    ``known_hosts`` are the user's files (the first is written to), ``global_known_hosts`` the system's; both
+    may be empty or name files that do not exist. ``proxy_command`` is for a shell; ``jump`` is a ProxyJump
+    left to the library, where there is no ssh program. ``ssh`` is the command that logs in by hand.
+    """
+
+    target: Target
+    config_file: str | None
+    hostname: str
+    port: int
+    user: str
+    host_key_alias: str | None
+    identity_files: tuple[Path, ...]
+    certificate_files: tuple[Path, ...]
+    identities_only: bool
+    identity_agent: str | None
+    known_hosts: tuple[Path, ...]
+    global_known_hosts: tuple[Path, ...]
+    revoked_host_keys: Path | None
+    strict: Strict
+    hash_known_hosts: bool
+    host_key_algorithms: tuple[str, ...]
+    proxy_command: str | None
+    jump: str | None
+    connect_timeout_s: float | None
+    address_family: str
+    public_key: bool
+    ssh: str
+
+    @property
+    def where(self) -> str:
+        """Return the host and port as they are said to the user."""
+        name = self.target.host
+        also = "" if name == self.hostname else f" ({self.hostname})"
+        return f"{name}{also} port {self.port}"
+
+
+async def resolve(target: Target, config_file: str | None) -> Resolved:
+    """Ask the SSH configuration about ``target``. Raises LinkFault (usage)."""
+    program = shutil.which("ssh")
+    if program is None:
+        return await asyncio.to_thread(_resolve_plain, target, config_file)
+    answer = await _ssh_g(program, target, config_file)
+    return _resolved(target, config_file, answer)
+
+
+def _resolve_plain(target: Target, config_file: str | None) -> Resolved:
+    from tui.transport import ssh_config_plain
+
+    return ssh_config_plain.resolve(target, config_file)
+
+
+def ssh_command(target: Target, config_file: str | None, *options: str) -> list[str]:
+    """Return the ssh command line that goes to ``target`` with this configuration."""
+    file = ["-F", config_file] if config_file is not None else []
+    return ["ssh", *file, *options, *target.ssh_arguments()]
+
+
+async def _ssh_g(program: str, target: Target, config_file: str | None) -> dict[str, list[str]]:
+    """Run ``ssh -G`` and return its lines, by lower-case name in order."""
+    command = ssh_command(target, config_file, "-T", "-G")
+    null = asyncio.subprocess.DEVNULL
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        program, *command[1:], stdin=null, stdout=pipe, stderr=pipe, start_new_session=True
+    )
+    try:
+        async with asyncio.timeout(_CONFIG_TIMEOUT_S):
+            output, errors = await process.communicate()
+    except TimeoutError:
+        raise fault("config_slow", target=target.text, seconds=f"{_CONFIG_TIMEOUT_S:.0f}") from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):  # it ended by itself in this moment
+                process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        raise fault("config", target=target.text, why=_complaint(errors), command=shlex.join(command))
+    return _by_name(output.decode("utf-8", "surrogateescape"))
+
+
+def _complaint(errors: bytes) -> str:
+    """Return the line of ssh's error text that says most: the first."""
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[0] if lines else "it said nothing"
+
+
+def _by_name(output: str) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for line in output.splitlines():
+        name, _, value = line.partition(" ")
+        values.setdefault(name.lower(), []).append(value)
+    return values
+
+
+def _resolved(target: Target, config_file: str | None, answer: dict[str, list[str]]) -> Resolved:
+    first = {name: values[0] for name, values in answer.items()}
+    tokens = Tokens.of(
+        original=target.host,
+        hostname=first.get("hostname", target.host),
+        port=int(first.get("port", "22")),
+        user=first.get("user", ""),
+        alias=first.get("hostkeyalias"),
+        jump=first.get("proxyjump", ""),
+    )
+    return Resolved(
+        target=target,
+        config_file=config_file,
+        hostname=tokens.hostname,
+        port=tokens.port,
+        user=tokens.user,
+        host_key_alias=first.get("hostkeyalias"),
+        identity_files=existing_files(answer.get("identityfile", []), tokens),
+        certificate_files=existing_files(answer.get("certificatefile", []), tokens),
+        identities_only=first.get("identitiesonly", "no") == "yes",
+        identity_agent=agent_socket(first.get("identityagent"), tokens),
+        known_hosts=_file_list(first.get("userknownhostsfile", ""), tokens),
+        global_known_hosts=_file_list(first.get("globalknownhostsfile", ""), tokens),
+        revoked_host_keys=_optional_file(first.get("revokedhostkeys"), tokens),
+        strict=_STRICT.get(first.get("stricthostkeychecking", "ask"), "ask"),
+        hash_known_hosts=first.get("hashknownhosts", "no") == "yes",
+        host_key_algorithms=tuple(first.get("hostkeyalgorithms", "").split(",")),
+        proxy_command=_proxy_command(first, tokens, config_file),
+        jump=None,
+        connect_timeout_s=_seconds(first.get("connecttimeout", "none")),
+        address_family=first.get("addressfamily", "any"),
+        public_key=first.get("pubkeyauthentication", "true") not in ("no", "false"),
+        ssh=shlex.join(ssh_command(target, config_file)),
+    )
+
+
+def existing_files(names: list[str], tokens: Tokens) -> tuple[Path, ...]:
+    """Expand file names and return the files that are there, each once."""
+    paths = [tokens.path(name) for name in names if name.lower() != "none"]
+    return tuple(dict.fromkeys(path for path in paths if path.is_file()))
+
+
+def _file_list(value: str, tokens: Tokens) -> tuple[Path, ...]:
+    """Split a list of files; ssh -G does not quote blanks, so a part that begins no path goes on."""
+    names: list[str] = []
+    for part in value.split(" "):
+        if names and not part.startswith(("/", "~", "%", "$")) and part.lower() != "none":
+            names[-1] += f" {part}"
+        else:
+            names.append(part)
+    return tuple(tokens.path(name) for name in names if name and name.lower() != "none")
+
+
+def _optional_file(value: str | None, tokens: Tokens) -> Path | None:
+    return tokens.path(value) if value and value.lower() != "none" else None
+
+
+def agent_socket(value: str | None, tokens: Tokens) -> str | None:
+    """Return the socket of the ssh-agent to ask; None where there is none or the configuration says none."""
+    if value is None or value == "SSH_AUTH_SOCK":
+        return os.environ.get("SSH_AUTH_SOCK") or None
+    if value.lower() == "none":
+        return None
+    if value.startswith("$") and not value.startswith("${"):
+        return os.environ.get(value[1:]) or None
+    return str(tokens.path(value))
+
+
+def _proxy_command(first: dict[str, str], tokens: Tokens, config_file: str | None) -> str | None:
+    command = first.get("proxycommand", "none")
+    if command.lower() != "none":
+        return tokens.expand(command)
+    jump = first.get("proxyjump", "none")
+    if jump.lower() == "none":
+        return None
+    return jump_command(tokens.expand(jump), tokens.hostname, tokens.port, config_file)
+
+
+def jump_command(jump: str, hostname: str, port: int, config_file: str | None) -> str:
+    """Return the ssh command that reaches ``hostname`` through the hosts of a ProxyJump list."""
+    *before, last = jump.split(",")
+    place = f"[{hostname}]:{port}" if ":" in hostname else f"{hostname}:{port}"
+    chain = ["-J", ",".join(before)] if before else []
+    return shlex.join(ssh_command(parse_target(last), config_file, *chain, "-W", place))
+
+
+def _seconds(value: str) -> float | None:
+    return float(value) if value.isdigit() and int(value) > 0 else None
+
+
+def default_known_hosts() -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return OpenSSH's default files: the user's and the system's."""
+    own = home_directory() / ".ssh"
+    system = Path("/etc/ssh")
+    names = ("known_hosts", "known_hosts2")
+    return tuple(own / name for name in names), tuple(system / f"ssh_{name}" for name in names)

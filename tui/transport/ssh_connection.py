@@ -1,0 +1,117 @@
+"""Connecting: the way to the host, the login, and one command on it, each failure in its own sentence.
+
+Imports asyncssh: import this module only where a connection is made.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
+from socket import socket
+
+import asyncssh
+
+from tui.transport.faults import fault
+from tui.transport.pipe import LinkFault
+from tui.transport.ssh_config import Resolved, resolve
+from tui.transport.ssh_host_key import HostKeyGate
+from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_login import Login
+from tui.transport.ssh_pipe import SshPipe, SshSession
+from tui.transport.ssh_proxy import Proxy
+from tui.transport.ssh_target import parse_target
+from tui.transport.ssh_tcp import connect_tcp
+
+_WINDOW_BYTES = 256 * 1024
+_CLOSE_S = 2.0
+
+Notice = Callable[[str], None]
+OpenPipe = Callable[[Resolved, str, Limits, Notice], Awaitable[SshPipe]]
+
+
+async def open_pipe(resolved: Resolved, command: str, limits: Limits, notice: Notice) -> SshPipe:
+    """Log in and start ``command``. Raises LinkFault."""
+    async with AsyncExitStack() as stack:
+        connection = await _Way(limits, notice, stack).log_in(resolved)
+        session = await _start(resolved, connection, command, limits)
+        return SshPipe(session, stack.pop_all().aclose, resolved.where)
+    raise AssertionError("an exit stack suppresses nothing here")
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Makes connections that end when ``stack`` is unwound."""
+
+    limits: Limits
+    notice: Notice
+    stack: AsyncExitStack
+
+    async def log_in(self, resolved: Resolved) -> asyncssh.SSHClientConnection:
+        """Reach the host in the way that its configuration says, and log in."""
+        gate = await asyncio.to_thread(HostKeyGate, resolved, self.notice)
+        login = Login(resolved, gate)
+        self.stack.push_async_callback(login.close)
+        if resolved.jump is not None:
+            return await self._through(login, resolved.jump)
+        if resolved.proxy_command is not None:
+            return await self._over_proxy(login, resolved.proxy_command)
+        sock = await connect_tcp(resolved, resolved.connect_timeout_s or self.limits.connect_s)
+        self.stack.callback(sock.close)
+        return await self._over(login, sock=sock)
+
+    async def _over_proxy(self, login: Login, command: str) -> asyncssh.SSHClientConnection:
+        """Log in over a proxy command; its own words outrank what the library sees of it: a closed pipe."""
+        proxy = await Proxy.start(command)
+        self.stack.push_async_callback(proxy.close)
+        try:
+            return await self._over(login, sock=proxy.socket)
+        except LinkFault as seen:
+            if seen.fault not in ("lost", "refused", "timeout"):
+                raise
+            raise await proxy.fault(login.resolved) or seen from None
+
+    async def _through(self, login: Login, jump: str) -> asyncssh.SSHClientConnection:
+        """Go through the hosts of a ProxyJump list without an ssh program, each by its own configuration."""
+        before, _, last = jump.rpartition(",")
+        hop = await resolve(parse_target(last), login.resolved.config_file)
+        if before:
+            hop = replace(hop, jump=before, proxy_command=None)
+        return await self._over(login, tunnel=await self.log_in(hop))
+
+    async def _over(
+        self, login: Login, sock: socket | None = None, tunnel: asyncssh.SSHClientConnection | None = None
+    ) -> asyncssh.SSHClientConnection:
+        connection = await login.connect(self.limits, sock, tunnel)
+        self.stack.push_async_callback(_let_go, connection)
+        return connection
+
+
+async def _start(
+    resolved: Resolved, connection: asyncssh.SSHClientConnection, command: str, limits: Limits
+) -> SshSession:
+    """Start ``command`` on a channel: no pty, no forwarding, no variables of ours."""
+    session = SshSession()
+    try:
+        async with asyncio.timeout(limits.login_s):
+            await connection.create_session(
+                lambda: session, command, encoding=None, window=_WINDOW_BYTES, request_pty=False,
+                env=None, send_env=None, x11_forwarding=False,
+            )  # fmt: skip
+            return session
+    except TimeoutError:
+        raise fault("login_timeout", where=resolved.where, seconds=f"{limits.login_s:g}") from None
+    except asyncssh.ChannelOpenError as error:
+        if connection.is_closed():
+            raise fault("lost", where=resolved.where, why=error.reason) from None
+        raise fault("no_session", where=resolved.where, user=resolved.user, why=error.reason) from None
+    except (asyncssh.Error, OSError) as error:
+        raise fault("lost", where=resolved.where, why=str(error) or type(error).__name__) from None
+
+
+async def _let_go(connection: asyncssh.SSHClientConnection) -> None:
+    """Close a connection; one that does not confirm in time is dead, and dropped."""
+    connection.close()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSE_S):
+            await connection.wait_closed()
+    connection.abort()

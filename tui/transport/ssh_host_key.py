@@ -1,0 +1,129 @@
+"""Whether to trust the key that a host shows: judged by known_hosts and the user's StrictHostKeyChecking."""
+
+import base64
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from tui.transport import known_hosts
+from tui.transport.faults import fault
+from tui.transport.known_hosts import HostKeys, Judgement, KnownKey
+from tui.transport.pipe import LinkFault
+from tui.transport.ssh_config import Resolved
+
+_KRL_MAGIC = b"SSHKRL"
+_KEYGEN_TIMEOUT_S = 5.0
+
+
+class HostKeyGate:
+    """Judges one host's key. After a refusal ``fault`` says why.
+
+    StrictHostKeyChecking is honoured as OpenSSH does: ``ask`` and ``yes`` refuse an unknown key here (the
+    question is not put yet), ``accept-new`` adds it, ``no`` adds it and lets a changed one pass with a
+    warning. A revoked key never passes. With no file to write to, accept-new refuses.
+    """
+
+    def __init__(self, resolved: Resolved, notice: Callable[[str], None]) -> None:
+        self._resolved = resolved
+        self._notice = notice
+        files = (*resolved.known_hosts, *resolved.global_known_hosts)
+        self.keys: HostKeys = known_hosts.look_up(
+            files, resolved.hostname, resolved.port, resolved.host_key_alias
+        )
+        self.fault: LinkFault | None = None
+
+    def admits(self, algorithm: str, blob: bytes) -> bool:
+        """Say whether to go on with this key."""
+        judgement = self.keys.judge(algorithm, blob)
+        if judgement.standing == "revoked" or self._listed_as_revoked(blob):
+            return self._refuse("host_key_revoked", algorithm, blob, judgement)
+        if judgement.standing == "known":
+            return True
+        if judgement.standing == "unknown":
+            return self._admits_unknown(algorithm, blob, judgement)
+        return self._admits_changed(algorithm, blob, judgement)
+
+    def _admits_unknown(self, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
+        strict, files = self._resolved.strict, self._resolved.known_hosts
+        if strict == "no" or (strict == "accept-new" and files):
+            if files:
+                self._add(algorithm, blob)
+            return True
+        by_hand = shutil.which("ssh") is not None
+        return self._refuse(f"host_key_unknown{'' if by_hand else '_plain'}", algorithm, blob, judgement)
+
+    def _admits_changed(self, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
+        if self._resolved.strict != "no":
+            return self._refuse(f"host_key_{judgement.standing}", algorithm, blob, judgement)
+        place = judgement.by.place if judgement.by is not None else "known_hosts"
+        self._notice(
+            f"The host key of {self._resolved.where} is not the one in {place}; "
+            "StrictHostKeyChecking no lets it pass."
+        )
+        return True
+
+    def _add(self, algorithm: str, blob: bytes) -> None:
+        file = self._resolved.known_hosts[0]
+        hashed = self._resolved.hash_known_hosts
+        try:
+            known_hosts.append(file, self.keys.name, algorithm, blob, hashed=hashed)
+        except OSError as error:
+            where = self._resolved.where
+            self._notice(f"The host key of {where} could not be added to {file}: {error.strerror}.")
+        else:
+            what = f"{known_hosts.short_algorithm(algorithm)} {known_hosts.fingerprint(blob)}"
+            self._notice(f"Added the host key of {self._resolved.where} to {file}: {what}.")
+
+    def _refuse(self, row: str, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
+        by, files = judgement.by, self._resolved.known_hosts
+        place = by.place if by is not None else str(self._resolved.revoked_host_keys)
+        self.fault = fault(
+            row,
+            where=self._resolved.where,
+            algorithm=known_hosts.short_algorithm(algorithm),
+            fingerprint=known_hosts.fingerprint(blob),
+            place=place,
+            known=_described(by) if by is not None else "none",
+            command=self._command(judgement),
+            file=str(files[0]) if files else "a known_hosts file (UserKnownHostsFile names none)",
+            line=f"{self.keys.name} {algorithm} {base64.b64encode(blob).decode()}",
+        )
+        return False
+
+    def _command(self, judgement: Judgement) -> str:
+        """Return what to type: log in by hand for an unknown key, remove the line of a changed one."""
+        if judgement.by is None:
+            return self._resolved.ssh
+        return shlex.join(["ssh-keygen", "-f", str(judgement.by.file), "-R", self.keys.name])
+
+    def _listed_as_revoked(self, blob: bytes) -> bool:
+        """Ask the RevokedHostKeys file; one that cannot be read revokes every key, as in OpenSSH."""
+        file = self._resolved.revoked_host_keys
+        if file is None:
+            return False
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return True
+        if content.startswith(_KRL_MAGIC):
+            return _revoked_by_list(str(file), blob)
+        return blob in known_hosts.listed_keys(content)
+
+
+def _described(key: KnownKey) -> str:
+    return f"{known_hosts.short_algorithm(key.algorithm)} {known_hosts.fingerprint(key.blob)}"
+
+
+def _revoked_by_list(file: str, blob: bytes) -> bool:
+    """Ask ssh-keygen about a binary revocation list; without an answer the key counts as revoked."""
+    length = int.from_bytes(blob[:4], "big")
+    algorithm = blob[4 : 4 + length]
+    line = algorithm + b" " + base64.b64encode(blob) + b"\n"
+    command = ["ssh-keygen", "-Q", "-f", file, "/dev/stdin"]
+    limit_s = _KEYGEN_TIMEOUT_S
+    try:
+        done = subprocess.run(command, input=line, capture_output=True, timeout=limit_s, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return done.returncode != 0

@@ -1,0 +1,142 @@
+"""The keys offered at a login, in OpenSSH's order, with a note of what was offered and what was passed over.
+
+Imports asyncssh: import this module only where a connection is made.
+"""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncssh
+
+from tui.transport.known_hosts import fingerprint, short_algorithm
+from tui.transport.ssh_config import Resolved
+from tui.transport.ssh_tokens import home_directory
+
+
+class LoginKeys:
+    """Hands out the keys of one login: the agent's that the configuration names, its others, then files.
+
+    A file locked by a passphrase is passed over, as is one whose key the agent has already offered.
+    """
+
+    def __init__(self, resolved: Resolved) -> None:
+        self._resolved = resolved
+        self._agent: asyncssh.SSHAgentClient | None = None
+        self._certificates: list[asyncssh.SSHCertificate] = []
+        self._keys: AsyncIterator[asyncssh.SSHKeyPair] | None = None
+        self.offered: list[str] = []
+        self.locked: list[Path] = []
+        self.passed_over: list[str] = []
+        self.agent_state = ""
+
+    async def next(self) -> asyncssh.SSHKeyPair | None:
+        """Return the next key to offer, None when there is no more."""
+        if self._keys is None:
+            self._keys = self._all()
+        return await anext(self._keys, None)
+
+    async def close(self) -> None:
+        """Let go of the agent."""
+        if self._agent is not None:
+            self._agent.close()
+            await self._agent.wait_closed()
+            self._agent = None
+
+    def told(self) -> str:
+        """Say what was tried and what was not, for the sentence of a refused login."""
+        parts = [f"it refused {', '.join(self.offered)}" if self.offered else "there was no key to offer"]
+        if self.locked:
+            names = " ".join(_short(path) for path in self.locked)
+            parts.append(f"locked by a passphrase: {names} (unlock with: ssh-add {names})")
+        parts += self.passed_over
+        parts += [self.agent_state] if self.agent_state else []
+        return "; ".join(parts)
+
+    async def _all(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
+        self._certificates = self._read_certificates()
+        files = {path: _public_blob(path) for path in self._resolved.identity_files}
+        seen: set[bytes] = set()
+        for pair in self._in_order(await self._agent_keys(), list(files.values())):
+            seen.add(pair.key_public_data)
+            yield self._noted(pair, "agent")
+        for path, blob in files.items():
+            if blob is not None and blob in seen:
+                continue
+            for pair in self._read_private(path):
+                yield self._noted(pair, _short(path))
+
+    def _noted(self, pair: asyncssh.SSHKeyPair, source: str) -> asyncssh.SSHKeyPair:
+        kind = short_algorithm(pair.algorithm.decode())
+        certificate = " certificate" if pair.has_cert else ""
+        self.offered.append(f"{kind}{certificate} {fingerprint(pair.key_public_data)} ({source})")
+        return pair
+
+    def _in_order(
+        self, pairs: list[asyncssh.SSHKeyPair], named: list[bytes | None]
+    ) -> list[asyncssh.SSHKeyPair]:
+        """Put the keys that the configuration names first; with IdentitiesOnly leave the others out."""
+        first = [pair for blob in named for pair in pairs if pair.key_public_data == blob]
+        rest = [pair for pair in pairs if pair.key_public_data not in named]
+        ordered = first if self._resolved.identities_only else [*first, *rest]
+        return list(asyncssh.load_keypairs(ordered, certlist=self._certificates))
+
+    async def _agent_keys(self) -> list[asyncssh.SSHKeyPair]:
+        place = self._resolved.identity_agent
+        if place is None:
+            self.agent_state = "no ssh-agent"
+            return []
+        try:
+            self._agent = await asyncssh.connect_agent(place)
+            keys = list(await self._agent.get_keys())
+        except (OSError, ValueError) as error:
+            self.agent_state = f"the ssh-agent at {place} does not answer ({error})"
+            return []
+        if not keys:
+            self.agent_state = "the ssh-agent holds no key"
+        return keys
+
+    def _read_certificates(self) -> list[asyncssh.SSHCertificate]:
+        """Read the certificates named, and those that lie beside the keys."""
+        beside = [path.with_name(f"{path.name}-cert.pub") for path in self._resolved.identity_files]
+        found: list[asyncssh.SSHCertificate] = []
+        for path in (*self._resolved.certificate_files, *(path for path in beside if path.is_file())):
+            try:
+                found.append(asyncssh.read_certificate(path))
+            except (OSError, asyncssh.KeyImportError) as error:
+                self.passed_over.append(f"{_short(path)} could not be read ({error})")
+        return found
+
+    def _read_private(self, path: Path) -> list[asyncssh.SSHKeyPair]:
+        try:
+            key = asyncssh.read_private_key(path)
+        except asyncssh.KeyEncryptionError:
+            self.locked.append(path)
+        except asyncssh.KeyImportError as error:
+            self._note_unusable(path, error)
+        except OSError as error:
+            self.passed_over.append(f"{_short(path)} could not be read ({error.strerror})")
+        else:
+            return list(asyncssh.load_keypairs([key], certlist=self._certificates))
+        return []
+
+    def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:
+        if "assphrase" in str(error):
+            self.locked.append(path)
+        elif _public_blob(path) is None or path.suffix != ".pub":
+            self.passed_over.append(f"{_short(path)} is no key that can be used here ({error})")
+
+
+def _public_blob(path: Path) -> bytes | None:
+    """Return the public part of a key file: from the file itself, or the .pub beside it."""
+    for candidate in (path, path.with_name(f"{path.name}.pub")):
+        try:
+            return asyncssh.read_public_key(candidate).public_data
+        except (OSError, asyncssh.KeyImportError):
+            continue
+    return None
+
+
+def _short(path: Path) -> str:
+    """Write a path under the home directory with ~, as people do."""
+    home = home_directory()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -1,0 +1,17 @@
+"""How long the SSH transport waits, and for what."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds to wait for the TCP connection, for the login, and for signs of life after it.
+
+    ConnectTimeout in the user's SSH configuration outranks ``connect_s``. A silent link is given up after
+    keepalive_s times (keepalive_count + 1).
+    """
+
+    connect_s: float = 10.0
+    login_s: float = 20.0
+    keepalive_s: float = 5.0
+    keepalive_count: int = 3

@@ -1,0 +1,162 @@
+"""One login: the host's key judged, our keys offered, and every way in which it can fail put in words.
+
+Imports asyncssh: import this module only where a connection is made.
+"""
+
+import asyncio
+import logging
+import socket
+
+import asyncssh
+
+from tui.transport.faults import fault
+from tui.transport.known_hosts import HostKeys, KnownKey
+from tui.transport.pipe import LinkFault
+from tui.transport.ssh_config import Resolved
+from tui.transport.ssh_host_key import HostKeyGate
+from tui.transport.ssh_keys import LoginKeys
+from tui.transport.ssh_limits import Limits
+
+# Host key types that asyncssh can check, in OpenSSH's order of preference.
+_KNOWN_TYPES = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "sk-ssh-ed25519@openssh.com",
+    "sk-ecdsa-sha2-nistp256@openssh.com",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
+# One RSA key signs under several names.
+_SIGNED_AS = {"rsa-sha2-512": "ssh-rsa", "rsa-sha2-256": "ssh-rsa"}
+
+# Without a handler of its own, the logging module writes a library's warnings over the screen.
+logging.getLogger("asyncssh").addHandler(logging.NullHandler())
+
+
+class Login:
+    """Logs in once; after a failure it knows what was offered and what the server takes."""
+
+    def __init__(self, resolved: Resolved, gate: HostKeyGate) -> None:
+        self.resolved = resolved
+        self.gate = gate
+        self.keys = LoginKeys(resolved)
+        self.methods: list[str] = []
+        self.connection: asyncssh.SSHClientConnection | None = None
+
+    async def connect(
+        self,
+        limits: Limits,
+        sock: socket.socket | None,
+        tunnel: asyncssh.SSHClientConnection | None,
+    ) -> asyncssh.SSHClientConnection:
+        """Log in over a connected socket or another host's connection. Raises LinkFault."""
+        try:
+            async with asyncio.timeout(limits.login_s):
+                return await self._connect(limits, sock, tunnel)
+        except TimeoutError:
+            raise fault("login_timeout", where=self.resolved.where, seconds=f"{limits.login_s:g}") from None
+        except (asyncssh.Error, OSError, ValueError) as error:
+            raise self.fault(error) from None
+
+    async def _connect(
+        self,
+        limits: Limits,
+        sock: socket.socket | None,
+        tunnel: asyncssh.SSHClientConnection | None,
+    ) -> asyncssh.SSHClientConnection:
+        return await asyncssh.connect(
+            self.resolved.hostname, self.resolved.port, sock=sock, tunnel=tunnel, config=None,
+            client_factory=lambda: _Client(self), username=self.resolved.user, client_keys=None,
+            public_key_auth=self.resolved.public_key, known_hosts=_trusted_lists(self.gate.keys),
+            host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
+            server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
+            agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
+            keepalive_interval=limits.keepalive_s, keepalive_count_max=limits.keepalive_count,
+        )  # fmt: skip
+
+    def _host_key_algorithms(self) -> list[str]:
+        """Return the host key types to ask for: known ones first, as OpenSSH does; certificates if judged."""
+        wanted = [name for name in self.resolved.host_key_algorithms if name in _KNOWN_TYPES]
+        wanted = wanted or list(_KNOWN_TYPES)
+        known = {_SIGNED_AS.get(name, name) for name in self.gate.keys.algorithms()}
+        wanted.sort(key=lambda name: _SIGNED_AS.get(name, name) not in known)
+        certificates = [f"{name.removesuffix('@openssh.com')}-cert-v01@openssh.com" for name in wanted]
+        return [*certificates, *wanted] if self.gate.keys.marked("@cert-authority") else wanted
+
+    async def close(self) -> None:
+        """Let go of the ssh-agent."""
+        await self.keys.close()
+
+    def fault(self, error: Exception) -> LinkFault:
+        """Put what the library raised in words."""
+        where, why = self.resolved.where, str(error) or type(error).__name__
+        if isinstance(error, asyncssh.PermissionDenied):
+            methods = ", ".join(self.methods) or "no way that is known here"
+            user, tried, command = self.resolved.user, self.keys.told(), self.resolved.ssh
+            return fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+        if isinstance(error, asyncssh.HostKeyNotVerifiable):
+            return self.gate.fault or fault("host_certificate", where=where, why=why)
+        if isinstance(error, asyncssh.KeyExchangeFailed):
+            return fault("no_agreement", where=where, why=why)
+        if isinstance(error, asyncssh.ProtocolError):
+            if "uthentication failures" in why:
+                return fault("too_many_keys", where=where, tried=self.keys.told())
+            return fault("not_ssh", where=where, why=why)
+        return self._closed_early(error, why)
+
+    def _closed_early(self, error: Exception, why: str) -> LinkFault:
+        """Tell a port that never spoke SSH from a host that ended the talk."""
+        spoken = self.connection is not None and self.connection.get_extra_info("server_version")
+        if not spoken:
+            return fault("never_spoke", where=self.resolved.where, why=why)
+        if isinstance(error, asyncssh.DisconnectError) and not isinstance(error, asyncssh.ConnectionLost):
+            return fault("disconnected", where=self.resolved.where, why=why)
+        return fault("closed_early", where=self.resolved.where, why=why)
+
+    def note_methods(self) -> None:
+        """Keep what the server takes; asyncssh strikes its list off while it tries."""
+        if self.connection is not None:
+            left = self.connection.get_server_auth_methods()
+            self.methods += [method for method in left if method not in self.methods]
+
+
+class _Client(asyncssh.SSHClient):
+    """Answers asyncssh's questions from a Login."""
+
+    def __init__(self, login: Login) -> None:
+        self._login = login
+
+    def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+        self._login.connection = conn
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        return self._login.gate.admits(key.get_algorithm(), key.public_data)
+
+    async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
+        self._login.note_methods()
+        return await self._login.keys.next()
+
+    def password_auth_requested(self) -> None:
+        self._login.note_methods()
+
+    def kbdint_auth_requested(self) -> None:
+        self._login.note_methods()
+
+
+def _trusted_lists(keys: HostKeys) -> tuple[list[asyncssh.SSHKey], ...]:
+    """Return asyncssh's seven lists: only authorities and revoked keys; plain keys are judged by the gate."""
+    authorities = _imported(keys.marked("@cert-authority"))
+    revoked = _imported(keys.marked("@revoked"))
+    return [], authorities, revoked, [], [], [], []
+
+
+def _imported(keys: list[KnownKey]) -> list[asyncssh.SSHKey]:
+    found: list[asyncssh.SSHKey] = []
+    for key in keys:
+        try:
+            found.append(asyncssh.import_public_key(key.text))
+        except asyncssh.KeyImportError:
+            continue  # of a kind that this library does not know, so no host can show it here
+    return found

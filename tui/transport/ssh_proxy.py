@@ -1,0 +1,93 @@
+"""A ProxyCommand or jump: a local command whose standard streams are the way to the host's SSH port."""
+
+import asyncio
+import os
+import signal
+import socket
+from contextlib import suppress
+
+from tui.transport.faults import fault
+from tui.transport.pipe import LinkFault
+from tui.transport.ssh_config import Resolved
+
+_KEPT_BYTES = 16 * 1024
+_END_S = 1.0
+
+# What the ssh client of a jump says, and the row of the fault table it means.
+_SAID = (
+    ("could not resolve hostname", "proxy_dns"),
+    ("permission denied", "proxy_auth"),
+    ("too many authentication failures", "proxy_auth"),
+    ("host key verification failed", "proxy_host_key"),
+)
+
+
+class Proxy:
+    """One running proxy command. ``socket`` is our end of its standard input and output."""
+
+    def __init__(self, process: asyncio.subprocess.Process, ours: socket.socket, command: str) -> None:
+        self.socket = ours
+        self._process = process
+        self._command = command
+        self._said = b""
+        self._reader = asyncio.create_task(self._keep_errors())
+
+    @classmethod
+    async def start(cls, command: str) -> "Proxy":
+        """Start ``command`` by a shell, in a session of its own: it must not ask on the terminal."""
+        ours, its = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "/bin/sh", "-c", f"exec {command}",
+                stdin=its.fileno(), stdout=its.fileno(), stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )  # fmt: skip
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            its.close()
+        return cls(process, ours, command)
+
+    async def fault(self, resolved: Resolved) -> LinkFault | None:
+        """Say why the way failed, in the command's own words; None when the command said nothing."""
+        with suppress(TimeoutError):  # it may well go on; what it said so far counts
+            async with asyncio.timeout(_END_S):
+                await asyncio.shield(self._reader)
+        lines = [line.strip() for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
+        if not lines:
+            return None
+        text = " ".join(lines).lower()
+        row = next((row for words, row in _SAID if words in text), "proxy")
+        return fault(row, where=resolved.where, command=self._command, why=_telling(lines))
+
+    async def close(self) -> None:
+        """End the command with all that it started."""
+        self.socket.close()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._process.returncode is None:
+                self._signal(number)
+            with suppress(TimeoutError):  # the next signal is stronger
+                async with asyncio.timeout(_END_S):
+                    await self._process.wait()
+                    break
+        self._reader.cancel()
+        await asyncio.gather(self._reader, return_exceptions=True)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):  # it ended by itself in this moment
+            os.killpg(self._process.pid, number)
+
+    async def _keep_errors(self) -> None:
+        stream = self._process.stderr
+        while stream is not None and (data := await stream.read(4096)):
+            self._said = (self._said + data)[-_KEPT_BYTES:]
+
+
+def _telling(lines: list[str]) -> str:
+    """Return the line that tells the cause: not ssh's last word that the connection was closed."""
+    for line in reversed(lines):
+        if not line.lower().startswith(("connection closed", "stdio forwarding failed", "kex_exchange")):
+            return line
+    return lines[-1]
