@@ -23,7 +23,7 @@ def split_arguments(data: bytes) -> list[str]:
 
 
 def key_of(pid: int) -> str | None:
-    """Return the API key in the arguments of a process (the first of several), None without one. May block."""
+    """Return the (first) API key in the arguments of a process, None without one. May block."""
     argv = arguments_of(pid)
     return None if argv is None else key_in(argv)
 

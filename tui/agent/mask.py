@@ -12,8 +12,9 @@ HIDDEN = "***"
 
 # Over names in lower case without separators: HF_TOKEN, --api-key, apiKey, AWS_SECRET_ACCESS_KEY, ...
 _SECRET_NAME = re.compile(
-    r"(?:(?:api|access|secret|private|auth|admin|account|encryption|signing|master|client|service|shared|licen[cs]e)keys?"
-    r"|token|(?:auth|access|api|bearer|refresh|hf)tokens|password|passwd|passphrase|secrets?|credentials?)$"
+    r"(?:(?:api|access|secret|private|auth|admin|account|encryption|signing|master|client|service|shared)keys?"
+    r"|licen[cs]ekeys?|token|(?:auth|access|api|bearer|refresh|hf)tokens|password|passwd|passphrase|secrets?"
+    r"|credentials?)$"
 )
 _COUNTED_TOKEN = re.compile(
     r"(?:eos|bos|pad|unk|cls|sep|mask|image|video|audio|stop|start|end|special|new|cached|max|min|num|per|next"
@@ -23,24 +24,32 @@ _SECRET_FLAGS = frozenset(("-hft",))  # llama.cpp's short form of --hf-token
 _LIST_FLAGS = frozenset(("apikey", "apikeys"))  # vLLM takes several keys after one flag
 _NOT_SECRET = frozenset(("", "none", "null", "true", "false", "[]", HIDDEN))
 
-# One look by substrings, so that the many lines without a secret cost next to nothing.
-# fmt: off
-_SIGNS = (
-    "key", "token", "passw", "passphrase", "secret", "credential", "bearer ", "basic ", "://", "hf_", "sk-", "nvapi-",
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "xox", "aiza", "eyj", "sig", "-hft",
+_USER_IN_URL = re.compile(r"(?<=://)[^/\s:@\"']*:[^/\s@\"']+(?=@)|(?<=http://|ttps://)[^/\s:@\"']+(?=@)")
+_QUERY = re.compile(
+    r"([?&](?:key|sig|signature|x-amz-(?:signature|credential|security-token)|code)=)[^&\s\"']+",
+    re.IGNORECASE,
 )
-# fmt: on
-
+_AUTHORISATION = re.compile(r"(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}", re.IGNORECASE)
 _KNOWN_SHAPES = re.compile(
     r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|nvapi-[\w-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
     r"|github_pat_\w{20,}|glpat-[\w-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|xox[abeoprs]-[\w-]{10,}|AIza[\w-]{30,}"
     r"|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?)"
 )
-_AUTHORISATION = re.compile(r"(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{6,}", re.IGNORECASE)
-_USER_IN_URL = re.compile(r"(?<=://)[^/\s:@\"']*:[^/\s@\"']+(?=@)|(?<=http://|ttps://)[^/\s:@\"']+(?=@)")
-_QUERY = re.compile(
-    r"([?&](?:key|sig|signature|x-amz-(?:signature|credential|security-token)|code)=)[^&\s\"']+",
-    re.IGNORECASE,
+_HFT = re.compile(r"(?<!\S)(-hft\s+)\S+")
+# Each pattern with what must be there (in lower case) before it is tried: most lines hold no secret.
+_SHAPES = (
+    (("://",), _USER_IN_URL, HIDDEN),
+    (("key=", "sig=", "signature=", "x-amz", "code="), _QUERY, r"\1" + HIDDEN),
+    (("bearer ", "basic "), _AUTHORISATION, r"\1" + HIDDEN),
+    (("hf_", "sk-", "nvapi-", "akia", "asia", "xox", "aiza", "eyj"), _KNOWN_SHAPES, HIDDEN),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"), _KNOWN_SHAPES, HIDDEN),
+    (("-hft",), _HFT, r"\1" + HIDDEN),
+)
+
+_WORDS = ("key", "token", "passw", "passphrase", "secret", "credential")
+# A second look: nearly every line of a serving engine speaks of tokens, and hardly any of a secret one.
+_MAY_NAME = re.compile(
+    r"(?:key|passwd|password|passphrase|secret|credential)s?[\"']?\s*[=:,]|tokens?(?:[\"']\s*[:,=]|\s*=)|--\w"
 )
 _NAME = r"(?<![\w.-])(?P<name>[\w.-]{0,80}(?:key|token|passwd|password|passphrase|secret|credential)s?)"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
@@ -49,7 +58,6 @@ _NAMED = re.compile(
     _NAME + r"(?P<sign>[\"']?\s*[=:]\s*|[\"']\s*,\s*|\s+)(?P<value>" + _QUOTED + r"|\[[^\]]*\]|[^\s\"']+)",
     re.IGNORECASE,
 )
-_HFT = re.compile(r"(?<!\S)(-hft\s+)\S+")
 
 
 def is_secret_name(name: str) -> bool:
@@ -61,14 +69,15 @@ def is_secret_name(name: str) -> bool:
 def mask_text(text: str) -> str:
     """Return a line of text with the secrets in it hidden."""
     lower = text.lower()
-    if not any(sign in lower for sign in _SIGNS):
-        return text
-    text = _USER_IN_URL.sub(HIDDEN, text)
-    text = _QUERY.sub(r"\1" + HIDDEN, text)
-    text = _AUTHORISATION.sub(r"\1" + HIDDEN, text)
-    text = _KNOWN_SHAPES.sub(HIDDEN, text)
-    text = _HFT.sub(r"\1" + HIDDEN, text)
-    return _NAMED.sub(_hide_named, text)
+    for signs, pattern, hidden in _SHAPES:
+        for sign in signs:
+            if sign in lower:
+                text = pattern.sub(hidden, text)
+                break
+    for word in _WORDS:
+        if word in lower:
+            return _NAMED.sub(_hide_named, text) if _MAY_NAME.search(lower) else text
+    return text
 
 
 def mask_argv(argv: list[str]) -> list[str]:

@@ -103,6 +103,15 @@ class Channel:
             self._pieces = [piece]
 
 
+class Death:
+    """How a worker ended: ``finished`` when it had nothing more to do."""
+
+    def __init__(self, status: int) -> None:
+        self.finished = status == 0
+        signalled = os.WIFSIGNALED(status)
+        self.how = "signal %d" % os.WTERMSIG(status) if signalled else "status %d" % os.WEXITSTATUS(status)
+
+
 class Worker:
     """The agent's side of one worker: start, ask, read without blocking, watch over, stop."""
 
@@ -121,22 +130,34 @@ class Worker:
         self._pieces: list[bytes] = []
 
     def start(self) -> None:
-        """Fork the worker unless there is one (hanging or not) or it is too early after its last death."""
+        """Fork it unless there is one (hanging or not) or it is too early after its last death.
+
+        Raises OSError when the host gives no more processes or descriptors.
+        """
         if self.pid is not None or time.monotonic() < self._retry_s:
             return
         (request_out, self._outgoing), (self._incoming, message_in) = os.pipe(), os.pipe()
         lifeline, self._lifeline = os.pipe()
-        _PULSE.pack_into(self._pulse, 0, time.monotonic())
-        self.started_s = time.monotonic()
-        pid = os.fork()
-        if pid == 0:
-            keep = (request_out, message_in, lifeline)
-            _run(self.name, Channel(request_out, message_in, self._pulse), keep)
-        self.pid = pid
-        for mine in (request_out, message_in, lifeline):
-            os.close(mine)
+        theirs = (request_out, message_in, lifeline)
+        try:
+            self._fork(theirs)
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
         os.set_blocking(self._outgoing, False)
         os.set_blocking(self._incoming, False)
+
+    def _fork(self, theirs: tuple[int, int, int]) -> None:
+        self.started_s = time.monotonic()
+        _PULSE.pack_into(self._pulse, 0, self.started_s)
+        try:
+            pid = os.fork()
+        except OSError:
+            self._forget(self.started_s)
+            raise
+        if pid == 0:
+            _run(self.name, Channel(theirs[0], theirs[1], self._pulse), theirs)
+        self.pid = pid
 
     def fileno(self) -> int:
         """Return the descriptor that is readable when messages wait (-1 when it does not run)."""
@@ -162,7 +183,7 @@ class Worker:
 
     def flush(self) -> None:
         """Write as much of the waiting requests as the pipe takes."""
-        while self.pid is not None and (self._unsent or self._waiting):
+        while self._outgoing >= 0 and (self._unsent or self._waiting):
             if not self._unsent:
                 self._unsent = self._waiting.pop(next(iter(self._waiting)))
             try:
@@ -193,27 +214,25 @@ class Worker:
         """Return the messages that wait, decoded."""
         return [json.loads(line) for line in self.read_lines()]
 
-    def reap(self) -> str | None:
-        """Return a sentence when it has died since the last call, and set the time before a new start."""
+    def reap(self) -> Death | None:
+        """Return how it ended when it has since the last call, and set the time before a new start."""
         if self.pid is None:
             return None
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
             return None
         self._forget(time.monotonic())
-        how = "signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % (status >> 8)
-        return "the %s reader ended (%s)" % (self.name, how)
+        return Death(status)
+
+    def kill(self) -> None:
+        """Kill it for good, without waiting."""
+        self._close()
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """Kill it for good and wait a moment for its end; a read stuck in the kernel cannot be waited for."""
-        self._close()
-        if self.pid is None:
-            return
-        os.kill(self.pid, signal.SIGKILL)
-        end_s = time.monotonic() + _REAP_S
-        while os.waitpid(self.pid, os.WNOHANG)[0] == 0 and time.monotonic() < end_s:
-            time.sleep(0.002)
-        self.pid = None
+        """Kill it for good and wait a moment for its end."""
+        reap_all([self])
 
     def _forget(self, now_s: float) -> None:
         self._failures = 0 if now_s - self.started_s > _STEADY_S else self._failures
@@ -228,6 +247,16 @@ class Worker:
                 os.close(descriptor)
         self._outgoing = self._incoming = self._lifeline = -1
         self._unsent, self._pieces = b"", []
+
+
+def reap_all(workers: list[Worker]) -> None:
+    """Kill these workers and wait a moment; one stuck in the kernel goes when its read returns."""
+    for worker in workers:
+        worker.kill()
+    end_s = time.monotonic() + _REAP_S
+    for worker in workers:
+        while worker.pid is not None and worker.reap() is None and time.monotonic() < end_s:
+            time.sleep(0.002)
 
 
 def _leave(status: int) -> NoReturn:

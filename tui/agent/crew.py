@@ -1,0 +1,155 @@
+"""The agent's workers together: who hears which request, who runs, who hangs, who died."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+from tui.agent import wire
+from tui.agent.output import DROPPABLE, Output
+from tui.agent.worker import Worker, encode, kind_of, reap_all
+
+TYPE_CHECKING = False  # as in worker.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load"
+
+# Which workers hear of which request. One that starts (again) hears the last of the first two kinds anew.
+_ROUTES = {
+    wire.WATCH: (GPUS, PROCESSES),
+    wire.FOLLOW: (PROCESSES, TAIL, PROBE),
+    wire.BENCH: (LOAD,),
+    wire.BENCH_CANCEL: (LOAD,),
+}
+_STANDING = (wire.WATCH, wire.FOLLOW)
+_POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
+
+
+class Crew:
+    """All workers, started when something is asked that needs them."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._workers: dict[str, Worker] = {}
+        self._standing: dict[str, dict[str, object]] = {}
+        self._silent: set[str] = set()
+        self._last_driver: bytes | None = None
+        self._last_log: bytes | None = None
+
+    def dispatch(self, request: dict[str, object]) -> bool:
+        """Hand a request to the workers that it concerns; False when it concerns none."""
+        kind = str(request["kind"])
+        if kind not in _ROUTES:
+            return False
+        if kind in _STANDING:
+            self._standing[kind] = request
+        if kind == wire.FOLLOW:
+            self._last_log = None
+        for name in _ROUTES[kind]:
+            if name in self._workers:
+                self._workers[name].send(request)
+            elif _needed(name, request):
+                self._workers[name] = Worker(name)
+                self._start(self._workers[name])
+                if kind not in _STANDING:
+                    self._workers[name].send(request)
+        return True
+
+    def handlers(self) -> dict[int, Callable[[], None]]:
+        """Return what to call when which descriptor is readable."""
+        # What makes durable messages waits while the link is behind; samples are dropped instead.
+        return {
+            worker.fileno(): partial(self._pass_on, worker)
+            for worker in self._workers.values()
+            if worker.fileno() >= 0 and (self._output.room or worker.name == GPUS)
+        }
+
+    def tick(self) -> None:
+        """Once a second: bury the dead, start what may start again, report who hangs."""
+        for worker in list(self._workers.values()):
+            self._bury(worker)
+            self._start(worker)
+            worker.flush()
+            self._watch_over(worker)
+
+    def stop(self) -> None:
+        """Kill all workers and wait a moment for their end."""
+        reap_all(list(self._workers.values()))
+
+    def _pass_on(self, worker: Worker) -> None:
+        for line in worker.read_lines():
+            kind = kind_of(line)
+            if kind == wire.GPU_DRIVER:
+                self._last_driver = line
+            elif kind == wire.LOG_BYTES:
+                self._last_log = line
+            self._output.put(line, droppable=kind in DROPPABLE)
+
+    def _start(self, worker: Worker) -> None:
+        if worker.pid is not None:
+            return
+        try:
+            worker.start()
+        except OSError as error:
+            self._notice("error", worker.name, "cannot start the %s reader: %s" % (worker.name, error))
+        if worker.pid is not None:
+            for kind, request in self._standing.items():
+                if worker.name in _ROUTES[kind]:
+                    worker.send(self._resumed(request) if worker.name == TAIL else request)
+
+    def _resumed(self, request: dict[str, object]) -> dict[str, object]:
+        """Return the follow request, going on where the last log bytes that were passed on ended."""
+        if self._last_log is None:
+            return request
+        message = json.loads(self._last_log)
+        return dict(request, resume={name: message[name] for name in _POSITION})
+
+    def _bury(self, worker: Worker) -> None:
+        death = worker.reap()
+        if death is None:
+            return
+        if death.finished:
+            del self._workers[worker.name]
+            return
+        self._silent.discard(worker.name)
+        sentence = "the %s reader ended (%s); it is started again" % (worker.name, death.how)
+        self._notice("warning", worker.name, sentence)
+
+    def _watch_over(self, worker: Worker) -> None:
+        silent_s = worker.silent_s
+        if silent_s > wire.BLOCKING_DEADLINE_S:
+            self._report_silent(worker.name, silent_s)
+        elif worker.name in self._silent:
+            self._silent.discard(worker.name)
+            self._report_answer(worker.name)
+
+    def _report_silent(self, name: str, silent_s: float) -> None:
+        known = name in self._silent
+        self._silent.add(name)
+        if name == GPUS and self._output.room:
+            sentence = "driver has not answered for %d s" % silent_s
+            self._output.say(wire.GPU_DRIVER, state="silent", sentence=sentence, silent_s=silent_s)
+        elif not known:
+            sentence = "the %s reader has not answered for %d s: a read on this host hangs" % (name, silent_s)
+            self._notice("warning", name, sentence)
+
+    def _report_answer(self, name: str) -> None:
+        if name != GPUS:
+            self._notice("info", name, "the %s reader answers again" % name)
+        elif self._last_driver is not None:
+            self._output.put(encode(dict(json.loads(self._last_driver), **wire.stamped(wire.GPU_DRIVER))))
+
+    def _notice(self, level: str, about: str, sentence: str) -> None:
+        self._output.say(wire.NOTICE, level=level, about=about, sentence=sentence)
+
+
+def _needed(name: str, request: dict[str, object]) -> bool:
+    """Return whether a request is reason enough to start this worker."""
+    if name == GPUS:
+        return bool(request.get("gpus", True))
+    if name == PROCESSES:
+        return bool(request.get("discover", True))
+    if name == TAIL:
+        return request.get("pid") is not None or request.get("log_path") is not None
+    return request.get("probe") is not None if name == PROBE else True

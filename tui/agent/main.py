@@ -1,0 +1,22 @@
+"""Where the agent starts, once its sources are here."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from tui.agent.loop import Loop
+
+
+def main() -> None:
+    """Serve the client on the standard streams, in a process group of our own."""
+    if os.getpgrp() != os.getpid():
+        os.setsid()
+    # Workers are forked from here: frozen objects stay shared, because no collection writes to them.
+    gc.collect()
+    gc.freeze()
+    Loop(0, 1).run()
+
+
+if __name__ == "__main__":
+    main()
