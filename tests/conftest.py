@@ -11,6 +11,8 @@ import pytest
 
 Needs = Callable[[str], str]
 
+pytest_plugins = ["ssh_server"]
+
 
 @pytest.fixture(scope="session")
 def needs() -> Needs:
