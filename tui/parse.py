@@ -190,11 +190,11 @@ def _listed(choices: tuple[str, ...]) -> str:
 def _check_place(name: str | None, netloc: str) -> None:
     if "@" in netloc:
         raise Wrong("must hold no user or password; name a variable with the key by --api-key-env")
+    if "[" not in netloc and netloc.count(":") > 1:
+        raise Wrong("must have its IPv6 address in brackets: http://[::1]:8000")
     if not name or re.search(r"\s", netloc):
         raise Wrong("names no host")
-    number = netloc.rpartition("]")[2].partition(":")[2] if "[" in netloc else netloc.partition(":")[2]
-    if ":" in netloc and "[" not in netloc and netloc.count(":") > 1:
-        raise Wrong("an IPv6 address stands in brackets: http://[::1]:8000")
+    number = netloc.rpartition("]")[2].partition(":")[2]
     if number:
         port(number)
 

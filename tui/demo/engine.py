@@ -1,9 +1,9 @@
 """The simulated engine, a real process: prints a recorded SGLang log at speed and serves a real port.
 
-Started as ``python -m tui.demo.engine FD SPEED FOLDER -m sglang.launch_server --model-path ...``: what
-follows the third argument is there to be found as an engine's command line is. FD is a bound socket that
-refuses until the recorded server would listen. The process ends when its standard input does, and then removes
-FOLDER (its log).
+Started as ``python -m tui.demo.engine --fd N --speed X --folder PATH -m sglang.launch_server ...``: what
+follows the folder is there to be found as an engine's command line is. N is a bound socket that refuses until
+the recorded server would listen. The process ends when its standard input does, and then it removes the
+folder (its log).
 """
 
 import asyncio
@@ -107,11 +107,11 @@ async def _main(bound: socket.socket, speed: float) -> None:
 
 def main(arguments: list[str]) -> None:
     """Run until standard input ends, then remove the folder of the log."""
-    number, speed, folder = arguments[:3]
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
     try:
-        asyncio.run(_main(socket.socket(fileno=int(number)), float(speed)))
+        asyncio.run(_main(socket.socket(fileno=int(given["--fd"])), float(given["--speed"])))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(given["--folder"], ignore_errors=True)
 
 
 if __name__ == "__main__":

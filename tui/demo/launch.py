@@ -53,7 +53,8 @@ async def launch(speed: float) -> Launch:
 
 def _command(number: int, speed: float, folder: Path, port: int) -> list[str]:
     """Return the command line; from ``-m sglang.launch_server`` on it reads as a real one does."""
-    own = [sys.executable, "-m", "tui.demo.engine", str(number), str(speed), str(folder)]
+    own = [sys.executable, "-m", "tui.demo.engine", "--fd", str(number), "--speed", str(speed)]
+    own += ["--folder", str(folder)]
     shown = f"-m sglang.launch_server --model-path models/{MODEL} --served-model-name {MODEL} --tp 8"
     return [*own, *shown.split(), "--host", LOOPBACK, "--port", str(port)]
 

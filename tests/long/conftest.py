@@ -1,0 +1,19 @@
+"""How much of a long test runs: a tenth by default, the whole with TMINUS_LONG=1."""
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+Share = Callable[[int], int]
+
+
+@pytest.fixture(scope="session")
+def share() -> Share:
+    """Return a function that gives the part of a count (at least 1) to run now."""
+    part = float(os.environ.get("TMINUS_LONG", "0.1"))
+
+    def of(count: int) -> int:
+        return max(1, round(count * part))
+
+    return of

@@ -1,0 +1,122 @@
+"""Flags before environment before file before defaults, and errors that say where the wrong value stands."""
+
+from pathlib import Path
+
+import pytest
+
+from tui import settings
+from tui.settings import Choices, UsageFault, choose
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "config.toml"
+    file.write_text(text)
+    return file
+
+
+def test_nothing_given_means_the_defaults(tmp_path: Path) -> None:
+    assert choose({}, {}, tmp_path / "missing.toml") == Choices()
+
+
+def test_every_setting_has_a_reader_and_a_field() -> None:
+    assert set(settings.NAMES) == set(Choices.__dataclass_fields__)
+
+
+def test_the_file_is_read(tmp_path: Path) -> None:
+    file = write(tmp_path, 'port = 30000\nmouse = false\ntimeout = "1h"\ninterval = 0.5\n')
+
+    chosen = choose({}, {}, file)
+
+    assert (chosen.port, chosen.mouse, chosen.timeout, chosen.interval) == (30000, False, 3600.0, 0.5)
+
+
+def test_the_environment_wins_over_the_file_and_a_flag_over_both(tmp_path: Path) -> None:
+    file = write(tmp_path, "port = 1\n")
+
+    assert choose({"port": None}, {"TMINUS_PORT": "2"}, file).port == 2
+    assert choose({"port": "3"}, {"TMINUS_PORT": "2"}, file).port == 3
+
+
+def test_an_empty_variable_is_not_set() -> None:
+    assert choose({}, {"TMINUS_PORT": ""}, None).port is None
+
+
+def test_a_wrong_value_that_another_layer_overrules_does_no_harm() -> None:
+    assert choose({"port": "8000"}, {"TMINUS_PORT": "abc"}, None).port == 8000
+
+
+def test_a_switch_is_turned_off_by_its_variable_or_the_variable_of_its_opposite() -> None:
+    assert not choose({}, {"TMINUS_MOUSE": "0"}, None).mouse
+    assert not choose({}, {"TMINUS_NO_MOUSE": "1"}, None).mouse
+    assert choose({"mouse": True}, {"TMINUS_NO_MOUSE": "1"}, None).mouse
+
+
+@pytest.mark.parametrize("name", settings.NAMES)
+def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    values: dict[str, tuple[str, object]] = {
+        "port": ("8000", 8000),
+        "pid": ("42", 42),
+        "url": ("http://h:1/v1", "http://h:1"),
+        "interval": ("2", 2.0),
+        "timeout": ("20m", 1200.0),
+        "speed": ("3", 3.0),
+        "glyphs": ("ascii", "ascii"),
+        "ready_on": ("model", "model"),
+        "ssh_config": (str(tmp_path / "file"), str(tmp_path / "file")),
+        "api_key_env": ("KEY", "KEY"),
+    }
+    default = getattr(Choices(), name)
+    if isinstance(default, bool):
+        given, wanted = ("0", False) if default else ("1", True)
+    elif name in values:
+        given, wanted = values[name]
+    elif isinstance(default, int):
+        given, wanted = "7", 7
+    else:
+        given, wanted = "x", "x"
+
+    assert getattr(choose({}, {"TMINUS_" + name.upper(): given}, None), name) == wanted
+
+
+def test_an_unknown_key_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
+    file = write(tmp_path, "ports = 1\n")
+
+    with pytest.raises(UsageFault) as caught:
+        choose({}, {}, file)
+
+    assert str(caught.value) == f"{file}: there is no setting 'ports'; did you mean port?"
+
+
+def test_a_wrong_value_in_the_file_names_the_file_and_the_key(tmp_path: Path) -> None:
+    file = write(tmp_path, 'port = "eight"\n')
+
+    with pytest.raises(UsageFault, match=r"config\.toml: port must be a whole number, not 'eight'"):
+        choose({}, {}, file)
+
+
+def test_a_wrong_value_in_a_variable_names_the_variable() -> None:
+    with pytest.raises(UsageFault, match=r"TMINUS_INTERVAL must be from 0\.2 to 60 seconds, not '0'"):
+        choose({}, {"TMINUS_INTERVAL": "0"}, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("port = ", "is no valid TOML"), ("\x00", "is no valid TOML"), ("[port]\na = 1", "port")],
+)
+def test_a_broken_file_is_said_and_not_raised_through(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageFault, match=said):
+        choose({}, {}, write(tmp_path, text))
+
+
+def test_a_file_that_is_no_text_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(UsageFault, match="is no text in UTF-8"):
+        choose({}, {}, file)
+
+
+def test_the_file_may_be_elsewhere(tmp_path: Path) -> None:
+    assert settings.config_path({"TMINUS_CONFIG": str(tmp_path / "mine.toml")}) == tmp_path / "mine.toml"
+    assert settings.config_path({}).name == "config.toml"

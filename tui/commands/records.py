@@ -1,0 +1,127 @@
+"""The lines of ``--json``: an object a line, each with ``event`` and ``t`` (seconds of the command)."""
+
+from typing import Literal
+
+import msgspec
+
+from tui.events import Probe
+from tui.watch.ladder import Rung
+from tui.watch.state import WatchState
+
+Outcome = Literal["ready", "failed", "timeout", "lost"]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """What every line carries."""
+
+    t: float
+
+
+class ProbeRecord(Record, frozen=True, kw_only=True, tag="probe"):
+    """An answer of the server's port. Repeated answers are left out; ``attempts`` counts them all."""
+
+    rung: str
+    outcome: str
+    status: int | None
+    latency_ms: float
+    detail: str
+    attempts: int
+
+
+class ReadinessRecord(Record, frozen=True, kw_only=True, tag="readiness"):
+    """A rung of the readiness ladder has changed."""
+
+    rung: str
+    state: str
+    answer: str
+    ready: bool
+
+
+class PhaseRecord(Record, frozen=True, kw_only=True, tag="phase"):
+    """The load has entered a phase."""
+
+    phase: str | None
+    pid: int | None
+    model: str | None
+
+
+class VerdictRecord(Record, frozen=True, kw_only=True, tag="verdict"):
+    """What is to be thought of the load."""
+
+    verdict: str
+    reason: str
+
+
+class EndRecord(Record, frozen=True, kw_only=True, tag="end"):
+    """The last line of every command that waits, and of every replay."""
+
+    outcome: Outcome
+    phase: str | None
+    verdict: str | None
+    fault: str | None
+    elapsed_s: float
+    attempts: int
+    model: str | None
+    reason: str
+
+
+AnyRecord = ProbeRecord | ReadinessRecord | PhaseRecord | VerdictRecord | EndRecord
+
+
+def line(record: AnyRecord) -> str:
+    """Return a record as its JSON line, without the newline."""
+    return msgspec.json.encode(record).decode()
+
+
+def seconds(value: float) -> float:
+    """Round a time to the millisecond, which is what an event loop can tell."""
+    return round(value, 3)
+
+
+def probe_record(event: Probe, attempts: int, t: float) -> ProbeRecord:
+    """Return the record of one answer."""
+    return ProbeRecord(
+        t=t,
+        rung=event.rung,
+        outcome=event.outcome,
+        status=event.status,
+        latency_ms=round(event.latency_ms, 2),
+        detail=event.detail,
+        attempts=attempts,
+    )
+
+
+def readiness_record(rung: Rung, ready: bool, t: float) -> ReadinessRecord:
+    """Return the record of a changed rung."""
+    return ReadinessRecord(t=t, rung=rung.name, state=rung.state, answer=rung.answer, ready=ready)
+
+
+def phase_record(state: WatchState, t: float) -> PhaseRecord:
+    """Return the record of the phase that the load is in."""
+    shown = state.shown
+    return PhaseRecord(
+        t=t,
+        phase=None if state.phase is None else state.phase.value,
+        pid=None if shown is None else shown.pid,
+        model=state.model,
+    )
+
+
+def verdict_of(state: WatchState) -> str | None:
+    """Return the verdict in one word, None while nothing is certain."""
+    return {"ready": "ready", "failed": "dead", None: None}[state.outcome]
+
+
+def end_record(state: WatchState, outcome: Outcome, fault: str | None, reason: str, t: float) -> EndRecord:
+    """Return the last line."""
+    return EndRecord(
+        t=t,
+        outcome=outcome,
+        phase=None if state.phase is None else state.phase.value,
+        verdict=verdict_of(state),
+        fault=fault,
+        elapsed_s=t,
+        attempts=state.attempts,
+        model=state.model,
+        reason=reason,
+    )

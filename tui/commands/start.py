@@ -1,0 +1,178 @@
+"""From choices to a running watch: options, source, recording and session."""
+
+import os
+import sys
+from pathlib import Path
+
+from tui import __version__, parse
+from tui.events import BenchSpec
+from tui.journal.writer import JournalWriter, open_journal
+from tui.requests import ProbePlan
+from tui.session import Session
+from tui.settings import Choices, UsageFault
+from tui.source import Source
+from tui.watch.options import WatchOptions
+from tui.watch.target import follow_request
+
+DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+LOCAL = "local"
+COMMANDS = ("watch", "wait", "bench", "demo")
+
+
+def host_of(choices: Choices) -> str | None:
+    """Return the host to watch, None for a URL alone."""
+    if choices.host is None and choices.url is not None:
+        return None
+    return choices.host or LOCAL
+
+
+def options_for(choices: Choices) -> WatchOptions:
+    """Return what to watch. Raises UsageFault for what is known to be wrong before connecting."""
+    check(choices)
+    here = host_of(choices) in (None, LOCAL)
+    return WatchOptions(
+        port=choices.port,
+        url=choices.url,
+        log_path=_absolute(choices.log) if here else choices.log,
+        pid=choices.pid,
+        model=choices.model,
+        interval_s=choices.interval,
+        ready_on=choices.ready_on,
+        api_key=api_key(choices),
+        insecure=choices.insecure,
+        ca_file=_absolute(choices.ca_file) if here else choices.ca_file,
+        bench_on_ready=choices.bench_on_ready,
+    )
+
+
+def api_key(choices: Choices) -> str | None:
+    """Return the key from the variable that was named (which must be set), else from OPENAI_API_KEY."""
+    name = choices.api_key_env or DEFAULT_KEY_VARIABLE
+    value = os.environ.get(name)
+    if choices.api_key_env is not None and not value:
+        raise UsageFault(f"--api-key-env {name}: the variable {name} is not set")
+    if value is not None and not (value.isascii() and value.isprintable()):
+        raise UsageFault(f"the variable {name} holds characters that no HTTP header can carry")
+    return value or None
+
+
+def check(choices: Choices) -> None:
+    """Raise UsageFault for combinations and local files that cannot work."""
+    host = host_of(choices)
+    if host is None:
+        _check_url_alone(choices)
+    if host in (None, LOCAL):
+        _check_local_files(choices)
+    else:
+        _check_remote_paths(choices, host)
+
+
+def spec_for(choices: Choices) -> BenchSpec:
+    """Return the workload that was asked for; its URL and model are filled in by the session."""
+    return BenchSpec(
+        url=choices.url or "",
+        model=choices.model,
+        concurrency=choices.concurrency,
+        requests=choices.requests,
+        input_tokens=choices.input_tokens,
+        output_tokens=choices.output_tokens,
+        insecure=choices.insecure,
+        ca_file=choices.ca_file,
+    )
+
+
+def open_session(choices: Choices) -> Session:
+    """Return a session over the host or URL that was chosen. Connects when it is iterated."""
+    options = options_for(choices)
+    source = source_for(choices, options)
+    return Session(source, options, spec_for(choices), journal=journal_for(choices))
+
+
+def journal_for(choices: Choices) -> JournalWriter | None:
+    """Begin a recording; without one the watch goes on, and that is said."""
+    if not choices.record:
+        return None
+    folder = recordings_folder()
+    try:
+        return open_journal(folder, host_of(choices) or "url", __version__)
+    except OSError as error:
+        say(f"no recording: {folder}: {error.strerror}; the watch goes on")
+        return None
+
+
+def recordings_folder() -> Path:
+    """Return where recordings are kept."""
+    import platformdirs
+
+    return platformdirs.user_state_path("tminus") / "recordings"
+
+
+def source_for(choices: Choices, options: WatchOptions) -> Source:
+    """Return where the events come from."""
+    host = host_of(choices)
+    if host is None:
+        from tui.transport.bench_beside import BenchBeside
+        from tui.transport.endpoint import EndpointSource
+
+        return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
+    return agent_source(host, choices, options)
+
+
+def probe_plan(options: WatchOptions) -> ProbePlan:
+    """Return what is asked of a URL alone."""
+    request = follow_request(None, options)
+    if request is None or request.probe is None:
+        raise UsageFault("a URL is needed where no host is named")
+    return request.probe
+
+
+def host_hint(choices: Choices, fault: str | None) -> str:
+    """Return the command that a host of unknown name was perhaps meant to be."""
+    if fault != "dns" or choices.host is None:
+        return ""
+    return parse.nearest(choices.host, COMMANDS).replace("mean ", "mean tminus ")
+
+
+def say(sentence: str) -> None:
+    """Tell a person something beside the output."""
+    sys.stderr.write(f"tminus: {sentence}\n")
+    sys.stderr.flush()
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else os.path.abspath(os.path.expanduser(path))
+
+
+def _check_url_alone(choices: Choices) -> None:
+    given = {"--port": choices.port, "--log": choices.log, "--pid": choices.pid}
+    for flag, value in given.items():
+        if value is not None:
+            raise UsageFault(f"{flag} needs a HOST: with --url alone nothing is read on the server's machine")
+
+
+def _check_local_files(choices: Choices) -> None:
+    if choices.log is not None:
+        path = Path(choices.log).expanduser()
+        if path.is_dir():
+            raise UsageFault(f"--log {choices.log} is a directory; name the file that the server writes to")
+        if not path.exists():
+            say(f"--log {choices.log} does not exist yet; waiting for it")
+    if choices.ca_file is not None:
+        _check_certificates(choices.ca_file)
+
+
+def _check_certificates(name: str) -> None:
+    import ssl
+
+    try:
+        ssl.create_default_context(cafile=os.path.expanduser(name))
+    except ssl.SSLError:
+        raise UsageFault(f"--ca-file {name} holds no certificate in PEM form") from None
+    except OSError as error:
+        raise UsageFault(f"--ca-file {name} cannot be read: {error.strerror}") from None
+
+
+def _check_remote_paths(choices: Choices, host: str) -> None:
+    for flag, value in (("--log", choices.log), ("--ca-file", choices.ca_file)):
+        if value is not None and not value.startswith("/"):
+            raise UsageFault(f"{flag} {value} is a path on {host}: write it from the root, beginning with /")

@@ -1,0 +1,139 @@
+"""``tminus wait``: no screen, lines as things change, and an exit code that a script can go by."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tui.commands import records, start
+from tui.commands.records import EndRecord, Outcome
+from tui.commands.report import Reporter, Talker, timed, words
+from tui.events import AnyEvent, Notice
+from tui.session import Session
+from tui.settings import Choices, UsageFault
+from tui.terminal import exit_signals
+from tui.watch.state import WatchState
+
+EXIT_CODES: dict[Outcome, int] = {"ready": 0, "failed": 1, "timeout": 3, "lost": 4}
+INTERRUPTED = "interrupted"
+CLOSE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a wait ended."""
+
+    outcome: Outcome
+    fault: str | None
+    reason: str
+
+
+class Printer:
+    """Writes what changes to standard output: words for people, or one JSON object a line."""
+
+    def __init__(self, *, json: bool, began_s: float) -> None:
+        self._json = json
+        self._began_s = began_s
+        self._reporter = Reporter()
+        self._talker = Talker()
+
+    def elapsed_s(self) -> float:
+        """Return the seconds since the command began."""
+        return records.seconds(time.monotonic() - self._began_s)
+
+    def show(self, event: AnyEvent, state: WatchState) -> None:
+        """Print what this event, already taken into the state, has changed."""
+        t = self.elapsed_s()
+        found = list(self._reporter.records(event, state, t))
+        if self._json:
+            self._write(records.line(record) for record in found)
+            if isinstance(event, Notice) and event.level != "info":
+                start.say(event.sentence)
+        else:
+            said = self._talker.lines(event, state, found)
+            self._write(timed(t, text) for text in said if text)
+
+    def end(self, record: EndRecord) -> None:
+        """Print the last line."""
+        self._write([records.line(record) if self._json else timed(record.t, words(record))])
+
+    def _write(self, lines: Iterable[str]) -> None:
+        text = "".join(f"{line}\n" for line in lines)
+        if text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+def run(choices: Choices) -> int:
+    """Wait for the server that was chosen; return the exit code."""
+    began_s = time.monotonic()
+    session = start.open_session(choices)
+    return asyncio.run(wait(session, choices, began_s))
+
+
+async def wait(session: Session, choices: Choices, began_s: float) -> int:
+    """Print the watch until it is decided, the time is up or a signal comes; return the exit code."""
+    printer = Printer(json=choices.json, began_s=began_s)
+    stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    watching = asyncio.create_task(_decide(session, printer, restarts=choices.restarts))
+    left_s = max(0.0, choices.timeout - (time.monotonic() - began_s))
+    try:
+        with exit_signals(lambda code: stop.done() or stop.set_result(code)):
+            await asyncio.wait({watching, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+        code = stop.result() if stop.done() else None
+        verdict = watching.result() if watching.done() else _cut_short(session.state, code, choices)
+        _tell_end(session.state, verdict, printer, choices)
+        return EXIT_CODES[verdict.outcome] if code is None else code
+    finally:
+        await _let_go(watching, session)
+
+
+def _tell_end(state: WatchState, verdict: Verdict, printer: Printer, choices: Choices) -> None:
+    end = records.end_record(state, verdict.outcome, verdict.fault, verdict.reason, printer.elapsed_s())
+    printer.end(end)
+    if verdict.outcome == "lost" and verdict.fault != INTERRUPTED:
+        start.say(verdict.reason + start.host_hint(choices, verdict.fault))
+
+
+async def _decide(session: Session, printer: Printer, *, restarts: bool) -> Verdict:
+    """Follow the watch until its state says how it ends."""
+    async for event in session.updates():
+        printer.show(event, session.state)
+        verdict = verdict_of(session.state, restarts=restarts)
+        if verdict is not None:
+            return verdict
+    link = session.state.link
+    return Verdict("lost", link.fault or "lost", link.sentence or "the source of events has ended")
+
+
+def verdict_of(state: WatchState, *, restarts: bool) -> Verdict | None:
+    """Return how the wait ends by what is known, None to go on.
+
+    Raises UsageFault for a host that cannot be one.
+    """
+    if state.ready:
+        return Verdict("ready", None, state.reason)
+    if state.link.state == "failed":
+        if state.link.fault == "usage":
+            raise UsageFault(state.link.sentence)
+        return Verdict("lost", state.link.fault or "lost", state.link.sentence)
+    if state.outcome == "failed" and not restarts:
+        return Verdict("failed", state.fault, state.reason)
+    return None
+
+
+def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Verdict:
+    """Return how a wait ends that was not decided: by a signal, or by the clock."""
+    if code is not None:
+        return Verdict("lost", INTERRUPTED, "interrupted before it was decided")
+    if state.fault == "wrong_model":
+        return Verdict("failed", "wrong_model", state.reason)
+    why = state.reason or state.choice.sentence or "no answer yet"
+    return Verdict("timeout", state.fault, f"not ready within {choices.timeout:g} s: {why}")
+
+
+async def _let_go(watching: "asyncio.Task[Verdict]", session: Session) -> None:
+    """End the watch and its source, within a few seconds whatever hangs."""
+    watching.cancel()
+    await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
