@@ -17,6 +17,7 @@
  *   NVML_STUB_DRIVER     driver version (580.159.04)
  *   NVML_STUB_MIG        1: MIG is enabled on every GPU
  *   NVML_STUB_PCIE_MS    how long PcieThroughput blocks (0)
+ *   NVML_STUB_RENUMBER   which GPUs every start of the library after the first shows, in this order: "0,2,3"
  *   NVML_STUB_PROCESSES  compute processes: "gpu:pid:MiB,..."; MiB -1 means "not available"
  *   NVML_STUB_GRAPHICS   graphics processes, likewise
  *   NVML_STUB_COUNTS     file that always holds the number of calls: a line "name count" for each function;
@@ -72,12 +73,13 @@ static nvmlReturn_t begin(const char *function, int *slot) {
     nvmlReturn_t code;
     tally_call(function, slot);
     code = pass(function, "init", -1, &value);
-    if (code == SUCCESS) initialised++;
+    if (code == SUCCESS) initialised++, starts++;
     return code;
 }
 API nvmlReturn_t nvmlInitWithFlags(uint flags) { static int slot = -1; (void)flags; return begin(__func__, &slot); }
 API nvmlReturn_t nvmlInit_v2(void) { static int slot = -1; return begin(__func__, &slot); }
 API nvmlReturn_t nvmlInit(void) { static int slot = -1; return begin(__func__, &slot); }
+static int shown(void) { return starts > 1 && order_count ? order_count : gpu_count; }
 API nvmlReturn_t nvmlShutdown(void) {
     COUNT;
     if (!initialised) return UNINITIALIZED;
@@ -104,14 +106,14 @@ API nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *out) { ENTER("facts", -1); 
 API nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *out) { return nvmlSystemGetCudaDriverVersion(out); }
 API nvmlReturn_t nvmlDeviceGetCount_v2(uint *out) {
     ENTER("count", -1);
-    *out = given_ ? (uint)value_ : (uint)gpu_count;
+    *out = given_ ? (uint)value_ : (uint)shown();
     return SUCCESS;
 }
 API nvmlReturn_t nvmlDeviceGetCount(uint *out) { return nvmlDeviceGetCount_v2(out); }
 API nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(uint index, nvmlDevice_t *out) {
     ENTER("handle", (int)index);
-    if (index >= (uint)gpu_count) return INVALID_ARGUMENT;
-    *out = (nvmlDevice_t)&gpus[index];
+    if (index >= (uint)shown()) return INVALID_ARGUMENT;
+    *out = (nvmlDevice_t)&gpus[starts > 1 && order_count ? order[index] : (int)index];
     return SUCCESS;
 }
 API nvmlReturn_t nvmlDeviceGetHandleByIndex(uint index, nvmlDevice_t *out) {

@@ -40,7 +40,8 @@ struct pci { char legacy[16]; uint domain, bus, device, id, subsystem; char bus_
 static struct { int index; uint reads; } gpus[MAX_GPUS];
 static struct rule rules[MAX_RULES];
 static struct listed compute[MAX_LISTED], graphics[MAX_LISTED];
-static int gpu_count, rule_count, compute_count, graphics_count, counted, initialised;
+static int gpu_count, rule_count, compute_count, graphics_count, counted, initialised, starts;
+static int order[MAX_GPUS], order_count;
 static double start_s, load_s;
 static char *counts;
 static ull tally[MAX_COUNTED];
@@ -94,6 +95,11 @@ static void read_listed(char *text, struct listed *into, int *count) {
 static void read_compute(char *text) { read_listed(text, compute, &compute_count); }
 static void read_graphics(char *text) { read_listed(text, graphics, &graphics_count); }
 
+static void read_order(char *text) {
+    int gpu = atoi(text);
+    if (order_count < MAX_GPUS && gpu >= 0 && gpu < MAX_GPUS) order[order_count++] = gpu;
+}
+
 static void open_counts(void) {
     const char *path = getenv("NVML_STUB_COUNTS");
     int file = path && *path ? open(path, O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
@@ -115,6 +121,7 @@ __attribute__((constructor)) static void loaded(void) {
     each("NVML_STUB_RULES", ";", read_rule);
     each("NVML_STUB_PROCESSES", ",", read_compute);
     each("NVML_STUB_GRAPHICS", ",", read_graphics);
+    each("NVML_STUB_RENUMBER", ",", read_order);
     open_counts();
 }
 

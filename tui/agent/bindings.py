@@ -143,7 +143,7 @@ def _run(source: str, origin: str) -> types.ModuleType | None:
     sys.modules["pynvml"] = module  # it looks itself up there while it runs
     try:
         exec(compile(source, origin, "exec", dont_inherit=True), module.__dict__)
-    except (SyntaxError, NameError, AttributeError, TypeError, ValueError):
+    except (SyntaxError, NameError, AttributeError, LookupError, TypeError, ValueError):
         del sys.modules["pynvml"]
         return None
     return module

@@ -13,10 +13,10 @@ from tui.agent.gpu_row import Row, scaled
 
 _MOVED_MIB = 1.0
 _QUIET_S = 60.0
-# Calls a second and GPU on average, so that with the fast tier (3 at 1 Hz) and the slow one (7 in 5 s) all
-# stays under 5; and how many may be saved up.
-_CALLS_PER_S = 0.4
-_SAVED_CALLS = 4.0
+# Calls a second and GPU on average, so that with the fast tier (3 at 1 Hz), the slow one (7 in 5 s) and the
+# facts all stays under 5 from the first minute on; and how many may be saved up.
+_CALLS_PER_S = 0.3
+_SAVED_CALLS = 3.0
 # /proc/sys/kernel/pid_max cannot be set higher on 64 bits.
 _PID_MAX = 4194304
 _MIB = 1024 * 1024

@@ -140,7 +140,7 @@ class Reader:
         """Give each GPU of NVML its row: the one it had before, by its UUID."""
         known = [row.uuid for row in self._rows]
         # The first time there is nothing to compare with.
-        found = [_uuid(library, place) for place in range(count)] if known else [None] * count
+        found = [_uuid(library, place) if known else None for place in range(count)]
         seats = places(known, found)
         for index, place in enumerate(seats):
             if index == len(self._rows):
