@@ -1,0 +1,189 @@
+"""One watch: source -> journal -> state, used by the screen and by the commands alike."""
+
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Protocol
+
+import msgspec
+
+from tui.events import AnyEvent, BenchSpec, Link, Notice, Tick
+from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
+from tui.source import Source
+from tui.streams import Pump
+from tui.watch.options import WatchOptions
+from tui.watch.state import WatchState
+
+TICK_S = 1.0
+QUEUE_EVENTS = 256
+
+
+class Journal(Protocol):
+    """Where a session writes what it receives."""
+
+    def append(self, event: AnyEvent) -> None:
+        """Write one event. Raises OSError."""
+        ...
+
+    def close(self) -> None:
+        """Finish the recording. Raises OSError."""
+        ...
+
+
+class Session:
+    """Runs one watch and keeps its state; the screen and the commands read ``state`` between events.
+
+    ``bench`` is what a key or readiness fires; its URL and model are filled in from what is watched. A
+    recording that cannot be written any more ends with a notice, never with the watch.
+    """
+
+    def __init__(
+        self, source: Source, options: WatchOptions, bench: BenchSpec, *, journal: Journal | None = None
+    ) -> None:
+        self.state = WatchState(options)
+        self._source = source
+        self._options = options
+        self._spec = bench
+        self._journal = journal
+        self._sent: FollowRequest | None = None
+
+    async def updates(self) -> AsyncIterator[AnyEvent]:
+        """Iterate over the events, each already taken into the state; once a second at least a tick."""
+        async with aclosing(with_ticks(self._source, TICK_S)) as events:
+            async for event in events:
+                for each in (*self._record(event), event):
+                    self._take(each)
+                    yield each
+        await self.close()
+
+    def send(self, request: AnyRequest) -> None:
+        """Ask the source for something."""
+        self._source.send(request)
+
+    async def close(self) -> None:
+        """End the source and finish the recording; closing twice is allowed."""
+        await self._source.close()
+        if self._journal is not None:
+            self._journal.close()
+
+    def start_bench(self) -> str:
+        """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
+        if self.state.bench.running is not None:
+            return "a benchmark is running already; esc cancels it"
+        if not self.state.ready:
+            self.state.bench.arm()
+            return "the benchmark will fire when the server is ready"
+        return self._fire()
+
+    def cancel_bench(self) -> str:
+        """Cancel or disarm the benchmark; return what was done, in a sentence."""
+        running = self.state.bench.running
+        if running is not None:
+            self._source.send(BenchCancelRequest(run=running))
+            return "cancelling the benchmark; what was measured is kept"
+        if self.state.bench.armed:
+            self.state.bench.disarm()
+            return "the benchmark will not fire"
+        return "no benchmark is running"
+
+    def _take(self, event: AnyEvent) -> None:
+        self.state.apply(event)
+        wanted = self.state.wanted
+        if wanted is not None and wanted != self._sent:
+            self._sent = wanted
+            self._source.send(wanted)
+        if self.state.bench_due:
+            self._fire()
+
+    def _fire(self) -> str:
+        plan = self.state.wanted.probe if self.state.wanted is not None else None
+        if plan is None:
+            return "no server to benchmark"
+        run = uuid.uuid4().hex[:8]
+        spec = msgspec.structs.replace(
+            self._spec,
+            url=plan.url,
+            model=plan.expected_model or self.state.model,
+            insecure=plan.insecure,
+            ca_file=plan.ca_file,
+        )
+        self._source.send(
+            BenchRequest(run=run, spec=spec, api_key=plan.api_key, key_from_argv=plan.key_from_argv)
+        )
+        self.state.bench.started(run)
+        return "the benchmark runs"
+
+    def _record(self, event: AnyEvent) -> list[Notice]:
+        """Write the event; return the notice that recording has ended, when it has."""
+        if self._journal is None:
+            return []
+        try:
+            self._journal.append(event)
+        except OSError as error:
+            self._journal = None
+            sentence = f"the recording stopped: {error.strerror or error}; the watch goes on"
+            return [_notice(event, sentence)]
+        return []
+
+
+def _notice(beside: AnyEvent, sentence: str) -> Notice:
+    return Notice(
+        mono_s=beside.mono_s,
+        wall_s=beside.wall_s,
+        client_s=beside.client_s,
+        level="warning",
+        about="journal",
+        sentence=sentence,
+    )
+
+
+async def with_ticks(source: Source, every_s: float) -> AsyncGenerator[AnyEvent, None]:
+    """Iterate over a source's events and, every so many seconds of the client's clock, over a tick.
+
+    A tick's ``mono_s`` is the host's time as far as the newest event tells it, so that a replay ages alike. A
+    slow consumer stops the reading: at most 256 events wait here. An error of the source is raised here.
+    """
+    pump = Pump(QUEUE_EVENTS)
+    pump.add(aiter(source), ends=True)
+    clock = _TickClock(every_s)
+    try:
+        while True:
+            try:
+                event = await pump.take(clock.left_s())
+            except TimeoutError:
+                yield clock.tick()
+                continue
+            if event is None:
+                return
+            clock.heard(event)
+            yield event
+            if clock.left_s() <= 0:
+                yield clock.tick()
+    finally:
+        await pump.close()
+
+
+class _TickClock:
+    """When the next tick is due, and what time it is on the host by the newest of its events."""
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._due_s = time.monotonic() + every_s
+        self._offset_s: float | None = None
+
+    def heard(self, event: AnyEvent) -> None:
+        """Learn the host's clock from its own events; links and ticks are made here."""
+        if not isinstance(event, Link | Tick):
+            offset_s = event.mono_s - event.client_s
+            self._offset_s = offset_s if self._offset_s is None else max(self._offset_s, offset_s)
+
+    def left_s(self) -> float:
+        """Seconds until the next tick is due."""
+        return max(0.0, self._due_s - time.monotonic())
+
+    def tick(self) -> Tick:
+        """Make a tick for now and set the next one."""
+        now_s = time.monotonic()
+        self._due_s = max(self._due_s + self._every_s, now_s)
+        return Tick(mono_s=now_s + (self._offset_s or 0.0), wall_s=time.time(), client_s=now_s)

@@ -1,0 +1,59 @@
+"""Several streams of events read into one bounded queue."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from tui.events import AnyEvent
+
+
+class Pump:
+    """Reads streams side by side; a slow taker stops the reading, so nothing is lost and nothing grows.
+
+    The pump ends when a stream that was added with ``ends=True`` does; its error, if any, is raised by
+    ``take`` after the events before it.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._waiting: asyncio.Queue[AnyEvent | None] = asyncio.Queue(size)
+        self._readers: list[asyncio.Task[None]] = []
+        self._ended: asyncio.Task[None] | None = None
+
+    def add(
+        self,
+        events: AsyncIterator[AnyEvent],
+        *,
+        ends: bool,
+        keep: Callable[[AnyEvent], bool] = lambda _: True,
+    ) -> None:
+        """Begin to read a stream; only events that ``keep`` accepts are taken over."""
+        reader = asyncio.create_task(self._read(events, keep))
+        self._readers.append(reader)
+        if ends:
+            reader.add_done_callback(self._end)
+
+    async def take(self, timeout_s: float | None = None) -> AnyEvent | None:
+        """Return the next event, None at the end. Raises TimeoutError, or what a stream raised."""
+        while True:
+            if self._ended is not None and self._waiting.empty():
+                self._ended.result()
+                return None
+            event = await asyncio.wait_for(self._waiting.get(), timeout_s)
+            if event is not None:
+                return event
+
+    async def close(self) -> None:
+        """Stop reading; closing twice is allowed."""
+        for reader in self._readers:
+            reader.cancel()
+        await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def _read(self, events: AsyncIterator[AnyEvent], keep: Callable[[AnyEvent], bool]) -> None:
+        async for event in events:
+            if keep(event):
+                await self._waiting.put(event)
+
+    def _end(self, reader: asyncio.Task[None]) -> None:
+        self._ended = reader
+        # Wakes a taker that waits; one that does not finds the end once it has taken everything.
+        if self._waiting.empty():
+            self._waiting.put_nowait(None)
