@@ -13,7 +13,7 @@ BAR = re.compile(
     r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]*\]"
 )
 SHARDS = r"(?:L|Multi-thread l)oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
-PYTHON_EXCEPTION = r"(?:^|\] |\) )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
+PYTHON_EXCEPTION = r"(?:^|[\])] )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
 OUT_OF_MEMORY = r"OutOfMemoryError|CUDA(?: driver error:)? out of memory|cudaMalloc failed: out of memory"
 NATIVE = (
     r"illegal memory access|unspecified launch failure|device-side assert|NCCL error"

@@ -50,7 +50,7 @@ LLAMACPP = Engine(
         *rows(
             Phase.LOADING,
             (r"loading model '|\bloading model$|fitting params to|common_fit_params: ", "all"),
-            (r"llama_model_load(?:er|_from_file_impl|)\b|load_tensors: |print_info: ", "all"),
+            (r"llama_model_load(?:er|_from_file_impl|)\b|load_tensors: |\bprint_info: ", "all"),
             (r"llama_context: |llama_kv_cache\w*: |llama_new_context_with_model: |llm_load_", "all"),
             (r"gguf_init_from_file|error loading model", "all"),
         ),

@@ -73,6 +73,10 @@ SGLANG = Engine(
         *rows(
             Phase.LOADING,
             (SHARDS, "all"),
+            (
+                r"self\.load_model\(\)|could finish the model loading|monitoredBarrier",
+                "a failure's traceback",
+            ),
             (r"Load weight end\.", "all"),
             (r"^\[\d\d-\d\d [\d:]+\] Loading \w+, default_dtype", "diffusion runtime, 0.5.6+"),
             (r"KV [Cc]ache (?:is )?allocated|Memory pool end\.", "0.4.1+"),
@@ -88,6 +92,7 @@ SGLANG = Engine(
             (r"\[BCG\] Capturing|Compiling num tokens \(", "0.5.7+"),
             (rf"Capture [\w -]*{_GRAPH} (?:end\.|failed)", "all"),
             (r"Registering \d+ cuda graph addresses", "0.4+"),
+            (r'cuda_graph_runner\.py", line \d+, in capture', "a failure's traceback"),
         ),
         *rows(
             Phase.START_API,

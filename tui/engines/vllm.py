@@ -117,10 +117,11 @@ VLLM = Engine(
         re.compile(OUT_OF_MEMORY + "|" + ADDRESS_IN_USE + "|" + NATIVE),
         re.compile(
             r"Free memory on device .*less than|No available memory for the cache blocks"
-            r"|warming up sampler with|To serve at least one request with|larger than the maximum number of tokens that can be stored"
+            r"|warming up sampler with|To serve at least one request with"
+            r"|larger than the maximum number of tokens that can be stored"
             r"|RPC call to \w+ timed out|Timed out waiting for engine|SafetensorError"
         ),
-        re.compile(PYTHON_EXCEPTION.replace("(?:^", r"(?:^|\d\] ", 1)),
+        re.compile(rf"^(?!.*(?:Engine core initialization failed|EngineDeadError)).*?{PYTHON_EXCEPTION}"),
         re.compile(r"\bdied\b.*exit code|died unexpectedly"),
         re.compile(r"EngineCore (?:failed to start|encountered a fatal error)|WorkerProc (?:failed|hit)"),
         re.compile(r"Engine core initialization failed|EngineDeadError|Engine process failed to start"),

@@ -15,8 +15,8 @@ MOVED_MIB = 16.0
 class Gpu:
     """One GPU. ``history`` holds the newest utilisation percentages, oldest first, None where none was read.
 
-    ``moved_s`` is when its used memory last changed by more than 16 MiB (host's monotonic clock); ``peak_mib``
-    the most memory seen used since the current load was taken up.
+    ``moved_s`` is when its used memory last changed by more than 16 MiB (host's monotonic clock);
+    ``peak_mib`` is the most memory seen used since the current load was taken up.
     """
 
     index: int

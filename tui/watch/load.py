@@ -1,12 +1,28 @@
 """One load of one server: everything that begins anew when the server does."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.engines.base import Phase
+from tui.engines.base import Engine, Level, Phase
+from tui.engines.registry import engine_serving
+from tui.events import Exit, Log, LogSource, Probe
+from tui.requests import FollowRequest
+from tui.watch.follow import expected_model
+from tui.watch.ladder import READY_RUNG, Expectation, Ladder
+from tui.watch.log_buffer import LogBuffer
+from tui.watch.options import WatchOptions
+from tui.watch.own_lines import OwnLines
+from tui.watch.phases import LogPhases, Quote, Timeline
 from tui.watch.target import Server
+from tui.watch.words import clock_text
 
 Fault = Literal["died", "shut_down", "refused"]
+
+SEEN_FROM_START_S = 3.0
+"""A server taken up within this time of its start has its log read as it is written."""
+REFUSED_S = 10.0
+"""A URL that had answered and refuses for this long has failed; the issue's figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +31,7 @@ class End:
 
     ``phase`` is where it stood (ready if it failed while serving), ``fault`` the class (died, shut_down,
     refused: a URL that refuses connections for 10 s after it had answered), ``reason`` one sentence.
-    ``quote`` is the log line that supports it, with its number. ``lasted_s`` counts from the server's start.
+    ``quote`` is the log line that supports it. ``lasted_s`` counts from the server's start.
     """
 
     phase: Phase | None
@@ -25,4 +41,217 @@ class End:
     lasted_s: float | None
     was_ready: bool
     server: Server | None
-    quote: tuple[int, str] | None = None
+    quote: Quote | None = None
+
+
+class Load:
+    """A load under way, or ended and kept until the next begins. ``server`` is None for a URL watched alone.
+
+    ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known).
+    """
+
+    def __init__(
+        self, server: Server | None, options: WatchOptions, follow: FollowRequest | None, at_s: float
+    ) -> None:
+        self.server = server
+        self.options = options
+        self.engine: Engine | None = server.engine if server is not None else None
+        self.began_s = at_s
+        self.started_s: float | None = server.started_s if server is not None else None
+        self.ladder = Ladder(Expectation(expected_model(server, options), exact=options.model is not None))
+        self.timeline = Timeline()
+        self.log_phases = LogPhases(self.engine)
+        self.own_lines = OwnLines(self.engine, follow.probe if follow is not None else None)
+        self.ready_s: float | None = None
+        self.ended_s: float | None = None
+        self.exit: Exit | None = None
+        self.tail = ""
+        self.log_activity_s: float | None = None
+        self._refused = False
+        self._deaf = False
+        self._behind = server is not None and at_s - server.started_s > SEEN_FROM_START_S
+        if server is not None:
+            self.ladder.process("ok", f"pid {server.pid}", server.started_s)
+            if follow is not None and follow.log_path is not None:
+                self.timeline.move(Phase.LAUNCH, self.started_s)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self.ended_s is not None
+
+    @property
+    def ready_seen(self) -> bool:
+        """Whether it was seen not ready before, so that its time to ready is known."""
+        return self.ladder.seen_waiting
+
+    # Readiness.
+
+    def take_probe(self, probe: Probe) -> None:
+        """Note an answer of the server's port."""
+        if self.ended:
+            return
+        if self.engine is None and self.server is None:
+            self._know_engine(engine_serving(probe.server))
+        self.own_lines.probed(probe)
+        self.ladder.take(probe)
+        self._phase_from_port(probe)
+        self._check_ready(probe.mono_s)
+        if self.server is None:
+            self._check_refused(probe.mono_s)
+
+    def _know_engine(self, engine: Engine | None) -> None:
+        if engine is not None:
+            self.engine = engine
+            self.log_phases = LogPhases(engine)
+
+    def _phase_from_port(self, probe: Probe) -> None:
+        """The port tells what a silent log does not: an engine that opens it late has loaded by then."""
+        if self.engine is None or self.ladder.rung("port").state != "ok":
+            return
+        unavailable = probe.rung == "health" and probe.status == 503
+        if self.engine.port_opens_early:
+            if unavailable:
+                self._forward(Phase.LOADING, probe.mono_s)
+            return
+        self._forward(Phase.WARMUP if unavailable else Phase.START_API, probe.mono_s)
+
+    def _check_ready(self, at_s: float) -> None:
+        if self.ready_s is not None:
+            return
+        rung = self.ladder.rung(READY_RUNG[self.options.ready_on])
+        if rung.state != "ok":
+            return
+        if self.options.ready_on != "health" and self.ladder.rung("model").state == "bad":
+            return
+        self.ready_s = at_s
+        self.timeline.move(Phase.READY, at_s)
+
+    def _check_refused(self, at_s: float) -> None:
+        since_s = self.ladder.refused_since_s
+        if self.ladder.port_opened and since_s is not None and at_s - since_s >= REFUSED_S:
+            self._refused = True
+            self.finish(at_s)
+
+    # The log.
+
+    def take_source(self, source: LogSource) -> None:
+        """Note where the log is read from: without one only the port tells the phase."""
+        if source.state == "open":
+            if self.timeline.phase is None and self.server is not None:
+                self.timeline.move(Phase.LAUNCH, self.started_s)
+        elif [span.phase for span in self.timeline.spans] == [Phase.LAUNCH]:
+            self.timeline = Timeline()
+
+    def take_log(self, event: Log, buffer: LogBuffer) -> None:
+        """Take lines in; our own access lines are left out of everything."""
+        behind = self._behind or event.behind_bytes > 0
+        self._behind = event.behind_bytes > 0
+        at_s = None if behind else event.mono_s
+        returns = set(event.returns)
+        active = False
+        for place, line in enumerate(event.lines):
+            if not self._deaf:
+                active |= self._take_line(line, place in returns, event.mono_s, at_s, buffer)
+        if self._deaf:
+            return
+        if event.tail != self.tail:
+            self.tail = event.tail
+            active |= bool(event.tail)
+            self._log_reached(self.log_phases.peek(event.tail), at_s)
+        if active and at_s is not None:
+            self.log_activity_s = at_s
+
+    def _take_line(
+        self, line: str, returned: bool, mono_s: float, at_s: float | None, buffer: LogBuffer
+    ) -> bool:
+        if self.ended and self._begins_next(line):
+            self._deaf = True
+            return False
+        if self.own_lines.ours(line, mono_s):
+            return False
+        mark = self.log_phases.read(line, buffer.next_number)
+        self._log_reached(mark, at_s)
+        level: Level = self.engine.level(line) if self.engine is not None else ""
+        buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
+        return bool(line.strip())
+
+    def _begins_next(self, line: str) -> bool:
+        """Whether a line in the ended server's file is its successor's first: that one reads it anew."""
+        return self.engine is not None and any(re.search(text, line) for text in self.engine.first_lines)
+
+    def _log_reached(self, phase: Phase | None, at_s: float | None) -> None:
+        if phase is None or self.ended:
+            return
+        # The log's word for ready is not a generated token.
+        phase = Phase.START_API if phase is Phase.READY else phase
+        if self.timeline.phase is Phase.CAPTURE and phase is Phase.LOADING:
+            self.timeline.move(phase, at_s)
+        else:
+            self._forward(phase, at_s)
+
+    def _forward(self, phase: Phase, at_s: float | None) -> None:
+        now = self.timeline.phase
+        if self.ready_s is None and (now is None or phase.order > now.order):
+            self.timeline.move(phase, at_s)
+
+    # The end.
+
+    def finish(self, at_s: float) -> None:
+        """The server is gone (or its URL refuses)."""
+        if self.ended:
+            return
+        self.ended_s = at_s
+        self.timeline.close(at_s)
+        if self.server is not None:
+            self.ladder.process("bad", f"pid {self.server.pid} is gone", at_s)
+
+    def revive(self, server: Server) -> None:
+        """It was not gone after all: a list of processes had missed it."""
+        self.server = server
+        self.ended_s = None
+        self.exit = None
+        self.timeline.reopen()
+        self.ladder.process("ok", f"pid {server.pid}", server.started_s)
+
+    @property
+    def end(self) -> End | None:
+        """How it ended, None while it goes on. Log lines that come late may still name the cause."""
+        if self.ended_s is None:
+            return None
+        fault = self._fault()
+        started_s = self.started_s
+        return End(
+            phase=self.timeline.phase,
+            fault=fault,
+            reason=self._reason(fault, self.ended_s),
+            at_s=self.ended_s,
+            lasted_s=None if started_s is None else max(0.0, self.ended_s - started_s),
+            was_ready=self.ready_s is not None,
+            server=self.server,
+            quote=self.log_phases.shutdown if fault == "shut_down" else self.log_phases.fatal,
+        )
+
+    def _fault(self) -> Fault:
+        if self._refused:
+            return "refused"
+        return "shut_down" if self.log_phases.shutdown is not None else "died"
+
+    def _reason(self, fault: Fault, at_s: float) -> str:
+        if fault == "refused":
+            return f"the server refused connections for {REFUSED_S:.0f} s after it had answered"
+        who = f"the server (pid {self.server.pid})" if self.server is not None else "the server"
+        phase = self.timeline.phase
+        where = "" if phase is None else f" {'while ready' if phase is Phase.READY else 'in ' + phase.words}"
+        after = "" if self.started_s is None else f", {clock_text(at_s - self.started_s)} after its start"
+        verb = "was shut down" if fault == "shut_down" else "ended"
+        quote = self.log_phases.fatal if fault == "died" else None
+        quoted = "" if quote is None else f": {quote.text}"
+        return f"{who} {verb}{where}{after}{self._exit_words()}{quoted}"
+
+    def _exit_words(self) -> str:
+        if self.exit is None:
+            return ""
+        if self.exit.code is not None:
+            return f" (exit code {self.exit.code})"
+        return f" ({self.exit.sentence})" if self.exit.sentence else ""

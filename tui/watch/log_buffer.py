@@ -1,11 +1,17 @@
 """The last lines of the server's log, numbered; a progress bar that redraws itself is one line."""
 
+import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from tui.engines.base import Level, Phase
+from tui.engines.lines import BAR
 
 CAPACITY = 20_000
+# vLLM to 0.31 prints a rank's prefix on a line of its own before each drawing of a bar.
+_EMPTY = re.compile(r"\s*(?:\([\w-]+(?: \w+)? pid=\d+\)\s*)*")
+_FIGURES = re.compile(r"[\d.,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +23,84 @@ class BufferedLine:
     level: Level = ""
     mark: Phase | None = None
     at_s: float = 0.0
-    ours: bool = False
+
+
+def redraw_key(text: str, returned: bool) -> str | None:
+    """Return what two drawings of one bar have in common, None for a line that is no redrawn one.
+
+    A bar with a log line glued behind it counts as that line: nothing of it may be lost.
+    """
+    bar = BAR.search(text)
+    if bar is not None:
+        return _FIGURES.sub("#", bar["text"].strip()) if not text[bar.end() :].strip() else None
+    return _FIGURES.sub("#", text.strip()) if returned else None
 
 
 class LogBuffer:
-    """A ring of the last 20,000 lines. Numbers start at 1 and are never used twice or changed.
+    """A ring of the last 20,000 lines. Numbers start at 1; a line once given out never changes.
 
-    A bar under way is ``tail``: it becomes a line when something else follows it.
+    A bar under way is held back as ``held``: it becomes a line when something else follows it.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.lines: deque[BufferedLine] = deque(maxlen=capacity)
-        self.total = 0
+        self.held: BufferedLine | None = None
+        self._key: str | None = None
+        self._last = 0
+
+    @property
+    def total(self) -> int:
+        """How many lines came, a bar counted once."""
+        return self._last + (self.held is not None)
+
+    @property
+    def next_number(self) -> int:
+        """The number that the line under way has, or that the next one gets."""
+        return self._last + 1
+
+    def add(
+        self,
+        text: str,
+        *,
+        returned: bool = False,
+        level: Level = "",
+        mark: Phase | None = None,
+        at_s: float = 0.0,
+    ) -> None:
+        """Take a line in. ``returned``: it ended in a carriage return, so the next may draw over it."""
+        if (returned or self.held is not None) and _EMPTY.fullmatch(text):
+            return
+        key = redraw_key(text, returned)
+        if self.held is not None:
+            bar = BAR.search(text)
+            drawn_over = key is None and bar is not None and _key_of(bar) == self._key
+            if key == self._key or drawn_over:
+                mark = mark or self.held.mark
+                self.held = None
+            else:
+                self.settle()
+        line = BufferedLine(self.next_number, text, level, mark, at_s)
+        if key is None:
+            self._append(line)
+        else:
+            self.held, self._key = line, key
+
+    def settle(self) -> None:
+        """Make the bar under way a line of its own, as it stands."""
+        if self.held is not None:
+            held, self.held = self.held, None
+            self._append(held)
+
+    def _append(self, line: BufferedLine) -> None:
+        self._last += 1
+        self.lines.append(replace(line, number=self._last))
 
     def after(self, number: int) -> list[BufferedLine]:
         """Return the lines with a higher number, oldest first."""
-        if not self.lines:
-            return []
-        skip = max(0, number - self.lines[0].number + 1)
-        return [self.lines[place] for place in range(skip, len(self.lines))]
+        fresh = list(takewhile(lambda line: line.number > number, reversed(self.lines)))
+        fresh.reverse()
+        return fresh
+
+
+def _key_of(bar: re.Match[str]) -> str:
+    return _FIGURES.sub("#", bar["text"].strip())
