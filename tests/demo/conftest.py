@@ -1,0 +1,17 @@
+"""A running simulated engine for the tests of the demo."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tui.demo.launch import Launch, launch
+
+SPEED = 60.0
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Launch]:
+    """Start an engine whose load takes under a second, and end it."""
+    running = await launch(SPEED)
+    yield running
+    await running.close()
