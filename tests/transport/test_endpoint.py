@@ -139,8 +139,9 @@ async def test_no_completion_is_sent_when_health_is_all_that_counts() -> None:
 
 async def test_a_port_of_another_program_is_said_to_be_so() -> None:
     async with serving(healthy, raw=b"SSH-2.0-OpenSSH_9.2\r\n") as (url, _):
-        found = await probes(ProbePlan(url=url), on("health"))
-    assert found[-1].outcome == "not_http"
+        plan = ProbePlan(url=url, health_timeout_s=0.05)
+        found = await probes(plan, lambda probe: probe.outcome == "not_http")
+    assert "SSH-2.0-OpenSSH_9.2" in found[-1].detail
 
 
 async def test_a_web_page_where_models_should_be_is_another_program() -> None:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from tui.events import AnyEvent, Hello, Link, Notice, Outcome, Probe, Rung
 from tui.requests import AnyRequest, FollowRequest, ProbePlan
 from tui.transport.answers import Answer, ModelsAnswer, model_ids, outcome_of, token_text, words_of_status
+from tui.transport.clean import clean
 from tui.transport.pace import Pace
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = 5.0
 MODELS_TIMEOUT_S = 10.0
 BODY_LIMIT_BYTES = 1024 * 1024
+GREETING_BYTES = 64
+GREETING_WAIT_S = 0.2
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -37,6 +40,7 @@ class EndpointSource:
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._closed = asyncio.Event()
         self._models: list[str] | None = None
+        self._suspect = False
         self._pace = Pace(health_costs_a_token=plan.health_costs_a_token, ready_on=plan.ready_on)
 
     async def __aiter__(self) -> AsyncGenerator[AnyEvent, None]:
@@ -86,6 +90,7 @@ class EndpointSource:
             return
         health = await self._get(client, "health", self._plan.health_path, self._plan.health_timeout_s)
         yield health.probe
+        self._suspect = health.probe.outcome in ("reset", "timeout", "not_http")
         if not (health.probe.outcome == "ok" or self._pace.models_due(time.monotonic())):
             return
         models = await self._models_probe(client)
@@ -96,13 +101,17 @@ class EndpointSource:
     async def _port_probe(self) -> Probe:
         began_s = time.monotonic()
         try:
-            _, writer = await asyncio.wait_for(
+            reader, writer = await asyncio.wait_for(
                 asyncio.open_connection(self._host, self._port), CONNECT_TIMEOUT_S
             )
         except (OSError, TimeoutError) as error:
             outcome, detail = outcome_of(error)
             return self._probe("port", outcome, began_s, detail)
+        greeting = await _greeting(reader) if self._suspect else ""
         writer.close()
+        if greeting:
+            detail = f"the port greets with {greeting!r}: it is another program's"
+            return self._probe("port", "not_http", began_s, detail)
         return self._probe("port", "ok", began_s, f"port {self._port} accepts connections")
 
     async def _models_probe(self, client: "httpx.AsyncClient") -> Probe:
@@ -230,6 +239,15 @@ class EndpointSource:
             cpu_count=os.cpu_count() or 1,
             memory_total_mib=None,
         )
+
+
+async def _greeting(reader: asyncio.StreamReader) -> str:
+    """Return what the other side says unasked, which an HTTP server never does."""
+    try:
+        said = await asyncio.wait_for(reader.read(GREETING_BYTES), GREETING_WAIT_S)
+    except (OSError, TimeoutError):
+        return ""
+    return clean(said.decode("latin-1")).strip()
 
 
 async def _limited(response: "httpx.Response") -> bytes:
