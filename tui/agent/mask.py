@@ -46,11 +46,14 @@ _SHAPES = (
     (("-hft",), _HFT, r"\1" + HIDDEN),
 )
 
-_WORDS = ("key", "token", "passw", "passphrase", "secret", "credential")
-# A second look: nearly every line of a serving engine speaks of tokens, and hardly any of a secret one.
-_MAY_NAME = re.compile(
-    r"(?:key|passwd|password|passphrase|secret|credential)s?[\"']?\s*[=:,]|tokens?(?:[\"']\s*[:,=]|\s*=)|--\w"
+# A second look: nearly every line of a serving engine speaks of tokens, and hardly any of a secret one. One
+# expression a word, since a literal prefix makes the search ten times faster than an alternation.
+_WORDS = ("key", "passwd", "password", "passphrase", "secret", "credential")
+_ASSIGNED = (
+    ("token", re.compile(r"tokens?(?:[\"']\s*[:,=]|\s*=)")),
+    *((word, re.compile(word + r"s?[\"']?\s*[=:,]")) for word in _WORDS),
 )
+_FLAG = re.compile(r"--\w")
 _NAME = r"(?<![\w.-])(?P<name>[\w.-]{0,80}(?:key|token|passwd|password|passphrase|secret|credential)s?)"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 # name=value, "name": "value", name: value, --name value, '--name', 'value'
@@ -74,9 +77,9 @@ def mask_text(text: str) -> str:
             if sign in lower:
                 text = pattern.sub(hidden, text)
                 break
-    for word in _WORDS:
-        if word in lower:
-            return _NAMED.sub(_hide_named, text) if _MAY_NAME.search(lower) else text
+    for word, assigned in _ASSIGNED:
+        if word in lower and (assigned.search(lower) or _FLAG.search(lower)):
+            return _NAMED.sub(_hide_named, text)
     return text
 
 
