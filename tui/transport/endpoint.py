@@ -26,7 +26,9 @@ CONNECT_TIMEOUT_S = 5.0
 MODELS_TIMEOUT_S = 10.0
 BODY_LIMIT_BYTES = 1024 * 1024
 GREETING_BYTES = 64
-GREETING_WAIT_S = 0.2
+# Long enough for a near server to greet, short enough not to delay the first answer of an HTTP one.
+GREETING_WAIT_S = 0.05
+ANSWERED = ("ok", "status", "key_needed")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -40,7 +42,7 @@ class EndpointSource:
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._closed = asyncio.Event()
         self._models: list[str] | None = None
-        self._suspect = False
+        self._suspect = True
         self._pace = Pace(health_costs_a_token=plan.health_costs_a_token, ready_on=plan.ready_on)
 
     async def __aiter__(self) -> AsyncGenerator[AnyEvent, None]:
@@ -90,8 +92,8 @@ class EndpointSource:
             return
         health = await self._get(client, "health", self._plan.health_path, self._plan.health_timeout_s)
         yield health.probe
-        self._suspect = health.probe.outcome in ("reset", "timeout", "not_http")
-        if not (health.probe.outcome == "ok" or self._pace.models_due(time.monotonic())):
+        self._suspect = health.probe.outcome not in ANSWERED
+        if self._suspect or not (health.probe.outcome == "ok" or self._pace.models_due(time.monotonic())):
             return
         models = await self._models_probe(client)
         yield models
