@@ -27,7 +27,7 @@ class Pace:
         if probe.rung == self._ready_rung and probe.outcome == "ok":
             self.ready = True
         if probe.rung == "port":
-            self._cheap_refusal = probe.outcome != "ok" and probe.latency_ms < CHEAP_MS
+            self._cheap_refusal = probe.outcome == "refused" and probe.latency_ms < CHEAP_MS
             if probe.outcome != "ok":
                 self.ready = False
         if probe.rung == "health":
