@@ -1,0 +1,204 @@
+"""A Source over any byte pipe: the agent on a host, kept alive, taken up again after a lost link."""
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Literal
+
+import msgspec
+
+from tui.events import AnyEvent, Goodbye, Hello, Link
+from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
+from tui.transport.bootstrap import TIMEOUT_S, Started, start
+from tui.transport.connection import Connection, WireLog
+from tui.transport.pipe import LinkFault, Opener
+from tui.transport.translate import HostClock, Translator
+
+BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+_JITTER = 0.2
+# A link that held this long was a good one: the next try comes soon again.
+_STEADY_S = 10.0
+_PENDING = 16
+# Once the host has been reached, these may come of a network that is away for a while.
+_PASSING = frozenset(("dns", "refused", "timeout", "lost"))
+
+
+class AgentSource:
+    """The events of one host. With ``reconnect`` a lost link is retried until it is closed.
+
+    ``python`` is the interpreter on the host (by default python3, or another that is found there).
+    ``wire_log`` gets every raw line of the agent, for diagnostics.
+    """
+
+    def __init__(
+        self,
+        opener: Opener,
+        watch: WatchRequest,
+        *,
+        reconnect: bool,
+        python: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        wire_log: WireLog | None = None,
+    ) -> None:
+        self._opener = opener
+        self._watch = watch
+        self._reconnect = reconnect
+        self._python = python
+        self._timeout_s = timeout_s
+        self._wire_log = wire_log
+        self._follow: FollowRequest | None = None
+        self._pending: deque[AnyRequest] = deque(maxlen=_PENDING)
+        self._translator = Translator()
+        self._clock = HostClock()
+        self._closed = asyncio.Event()
+        self._starting: asyncio.Task[Started] | None = None
+        self._connection: Connection | None = None
+        self._reached = False
+        self._goodbye = ""
+
+    def __aiter__(self) -> AsyncIterator[AnyEvent]:
+        """Iterate over the events; once."""
+        return self._events()
+
+    def send(self, request: AnyRequest) -> None:
+        """Ask for something; what cannot be sent now is sent when the link is up again."""
+        if isinstance(request, WatchRequest):
+            self._watch = request
+        elif isinstance(request, FollowRequest):
+            self._follow = request
+        if self._connection is not None:
+            self._connection.send(request)
+        elif not isinstance(request, WatchRequest | FollowRequest | PingRequest):
+            self._pending.append(request)
+
+    async def close(self) -> None:
+        """Say goodbye and leave nothing behind; closing twice is allowed."""
+        self._closed.set()
+        if self._starting is not None:
+            self._starting.cancel()
+        if self._connection is not None:
+            self._connection.send(ByeRequest())
+            await self._connection.close()
+
+    async def _events(self) -> AsyncGenerator[AnyEvent, None]:
+        tries = 0
+        while not self._closed.is_set():
+            yield self._link("connecting", "connecting")
+            begun_s = time.monotonic()
+            fault = LinkFault("lost", "closed", retry=True)
+            try:
+                async with aclosing(self._session()) as session:
+                    async for event in session:
+                        yield event
+            except LinkFault as ended:
+                fault = self._explained(ended)
+            if self._closed.is_set():
+                break
+            if not self._tries_again(fault):
+                yield self._link("failed", fault.sentence, fault=fault.fault)
+                return
+            tries = 0 if time.monotonic() - begun_s > _STEADY_S else tries
+            delay_s = _delay_s(tries)
+            tries += 1
+            yield self._link("lost", fault.sentence, fault=fault.fault, retry_in_s=delay_s)
+            await self._pause(delay_s)
+        yield self._link("closed", "closed")
+
+    async def _session(self) -> AsyncGenerator[AnyEvent, None]:
+        """Iterate over the events of one connection; raises LinkFault at its end."""
+        started = await self._start()
+        if started is None:
+            return
+        connection = Connection(started, self._timeout_s, self._wire_log)
+        self._connection = connection
+        self._ask_again(connection)
+        try:
+            async with aclosing(connection.lines()) as lines:
+                async for line, client_s in lines:
+                    for event in self._translated(line, client_s, started.banner):
+                        yield event
+        finally:
+            self._connection = None
+            await connection.close()
+
+    async def _start(self) -> Started | None:
+        """Return the started agent, None when the source was closed meanwhile. Raises LinkFault."""
+        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s))
+        try:
+            return await self._starting
+        except asyncio.CancelledError:
+            if self._closed.is_set():
+                return None
+            raise
+        finally:
+            self._starting = None
+
+    def _ask_again(self, connection: Connection) -> None:
+        connection.send(self._watch)
+        if self._follow is not None:
+            connection.send(self._resumed(self._follow))
+        while self._pending:
+            connection.send(self._pending.popleft())
+
+    def _resumed(self, follow: FollowRequest) -> FollowRequest:
+        position = self._translator.position
+        if position is None or position.path != follow.log_path:
+            return follow
+        return msgspec.structs.replace(follow, resume=position)
+
+    def _translated(self, line: bytes, client_s: float, banner: str) -> list[AnyEvent]:
+        event = self._translator.translate(line, client_s)
+        if event is None:
+            return []
+        self._clock.take(event)
+        if isinstance(event, Hello):
+            self._reached = True
+            return [self._link("up", f"connected to {event.host}", banner=banner), event]
+        if isinstance(event, Goodbye):
+            self._goodbye = event.sentence
+        return [event]
+
+    def _explained(self, fault: LinkFault) -> LinkFault:
+        """Return the fault with the agent's own last word on why it ended."""
+        goodbye, self._goodbye = self._goodbye, ""
+        if not goodbye or fault.fault != "lost":
+            return fault
+        return LinkFault("lost", f"the agent ended: {goodbye}", retry=fault.retry)
+
+    def _tries_again(self, fault: LinkFault) -> bool:
+        return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._closed.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _link(
+        self,
+        state: Literal["connecting", "up", "lost", "failed", "closed"],
+        sentence: str,
+        *,
+        fault: str | None = None,
+        retry_in_s: float | None = None,
+        banner: str = "",
+    ) -> Link:
+        mono_s, wall_s, client_s = self._clock.now()
+        return Link(
+            mono_s=mono_s,
+            wall_s=wall_s,
+            client_s=client_s,
+            state=state,
+            sentence=sentence,
+            fault=fault,
+            retry_in_s=retry_in_s,
+            banner=banner,
+        )
+
+
+def _delay_s(tries: int) -> float:
+    """Return the pause before the next try, with jitter, so that many clients do not come at once."""
+    return BACKOFF_S[min(tries, len(BACKOFF_S) - 1)] * random.uniform(1.0, 1.0 + _JITTER)

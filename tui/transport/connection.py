@@ -1,0 +1,88 @@
+"""One connection to one agent: requests out, pings each second, lines in."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+
+import msgspec
+
+from tui.agent import wire
+from tui.requests import AnyRequest, PingRequest
+from tui.transport.bootstrap import Started, died, said
+from tui.transport.pipe import LinkFault
+from tui.transport.translate import Lines
+
+_READ_BYTES = 64 * 1024
+# An agent that ends of an error this early ends of it again at every try.
+_EARLY_S = 5.0
+
+WireLog = Callable[[bytes], None]
+
+
+class Connection:
+    """An agent that was started, until it ends. Nothing is read while nobody asks for lines."""
+
+    def __init__(self, started: Started, timeout_s: float, wire_log: WireLog | None = None) -> None:
+        self._pipe = started.pipe
+        self._rest = started.rest
+        self._timeout_s = timeout_s
+        self._wire_log = wire_log
+        self._begun_s = time.monotonic()
+        self._heard = False
+        self._pinging = asyncio.create_task(self._ping())
+
+    def send(self, request: AnyRequest) -> None:
+        """Queue a request; void once the link is gone."""
+        self._pipe.write(msgspec.json.encode(request) + b"\n")
+
+    async def lines(self) -> AsyncGenerator[tuple[bytes, float], None]:
+        """Iterate over the agent's lines, each with the moment (client_s) it arrived.
+
+        Never ends: raises LinkFault when the agent or the link does, or when the agent says nothing at first.
+        """
+        splitter = Lines()
+        data = self._rest or await self._read()
+        while data:
+            client_s = time.monotonic()
+            for line in splitter.feed(data):
+                self._heard = True
+                if self._wire_log is not None:
+                    self._wire_log(line)
+                yield line, client_s
+            data = await self._read()
+        raise self._fault_of_end(await self.close())
+
+    async def close(self) -> int | None:
+        """End the agent and let go of the pipe; return the agent's exit status where it is known."""
+        self._pinging.cancel()
+        await asyncio.gather(self._pinging, return_exceptions=True)
+        return await self._pipe.close()
+
+    async def _read(self) -> bytes:
+        if self._heard:
+            return await self._pipe.read(_READ_BYTES)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._pipe.read(_READ_BYTES)
+        except TimeoutError:
+            sentence = f"the agent said nothing within {self._timeout_s:g} s{said(b'', self._pipe.errors())}"
+            raise LinkFault("timeout", sentence, retry=True) from None
+
+    async def _ping(self) -> None:
+        try:
+            while True:
+                self.send(PingRequest(sent_s=time.monotonic()))
+                await self._pipe.drain()
+                await asyncio.sleep(wire.PING_INTERVAL_S)
+        except LinkFault:
+            return  # read() tells of it
+
+    def _fault_of_end(self, status: int | None) -> LinkFault:
+        errors = self._pipe.errors()
+        if not self._heard:
+            return died(status, b"", errors)
+        if status is None or status == 0:
+            return LinkFault("lost", f"the link to the agent ended{said(b'', errors)}", retry=True)
+        early = time.monotonic() - self._begun_s < _EARLY_S
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return LinkFault("agent", f"the agent ended {how}{said(b'', errors)}", retry=status < 0 or not early)

@@ -1,0 +1,152 @@
+"""The pipe to a process on this machine."""
+
+import asyncio
+import subprocess
+from typing import cast
+
+from tui.transport.pipe import LinkFault, Opener, Pipe
+
+_END_S = 2.0
+_UNREAD_BYTES = 256 * 1024
+_ERRORS_BYTES = 64 * 1024
+_STDIN, _STDOUT = 0, 1
+
+
+def local_opener(environment: dict[str, str] | None = None) -> Opener:
+    """Return an opener of processes on this machine, each in a session and process group of its own.
+
+    ``environment`` replaces this process's own variables.
+    """
+
+    async def open_local(command: list[str]) -> Pipe:
+        loop = asyncio.get_running_loop()
+        try:
+            transport, streams = await loop.subprocess_exec(
+                _Streams, *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                start_new_session=True, env=environment,
+            )  # fmt: skip
+        except OSError as error:
+            sentence = f"cannot start {command[0]} on this machine: {error.strerror or error}"
+            raise LinkFault("no_python", sentence, retry=False) from None
+        return LocalPipe(transport, streams)
+
+    return open_local
+
+
+class _Streams(asyncio.SubprocessProtocol):
+    """What arrives of a child process."""
+
+    def __init__(self) -> None:
+        self.unread = bytearray()
+        self.errors = bytearray()
+        self.news = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.writable = asyncio.Event()
+        self.writable.set()
+        self.output_over = False
+        self.discarding = False
+        self.transport: asyncio.SubprocessTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != _STDOUT:
+            self.errors += data
+            del self.errors[:-_ERRORS_BYTES]
+        elif not self.discarding:
+            self.unread += data
+            self.news.set()
+            self.flow()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == _STDOUT:
+            self.output_over = True
+            self.news.set()
+        elif fd == _STDIN:
+            self.writable.set()
+
+    def process_exited(self) -> None:
+        self.ended.set()
+
+    def pause_writing(self) -> None:
+        self.writable.clear()
+
+    def resume_writing(self) -> None:
+        self.writable.set()
+
+    def discard(self) -> None:
+        """Take nothing more in, so that the child is not held up by its output while it ends."""
+        self.discarding = True
+        self.unread.clear()
+        self.output_over = True
+        self.news.set()
+        self.flow()
+
+    def flow(self) -> None:
+        """Stop reading while much is unread, and go on once it has been taken."""
+        output = self.transport.get_pipe_transport(_STDOUT) if self.transport is not None else None
+        if not isinstance(output, asyncio.ReadTransport) or output.is_closing():
+            return
+        full = len(self.unread) >= _UNREAD_BYTES
+        if full and output.is_reading():
+            output.pause_reading()
+        elif not full and not output.is_reading():
+            output.resume_reading()
+
+
+class LocalPipe:
+    """The standard streams of a child process."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, streams: _Streams) -> None:
+        self._transport = transport
+        self._streams = streams
+
+    @property
+    def pid(self) -> int:
+        """The pid of the child."""
+        return self._transport.get_pid()
+
+    async def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes of the child's output, nothing at its end."""
+        streams = self._streams
+        while not streams.unread and not streams.output_over:
+            streams.news.clear()
+            await streams.news.wait()
+        data = bytes(streams.unread[:size])
+        del streams.unread[:size]
+        streams.flow()
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for the child's input; void once it reads no more."""
+        stdin = self._input()
+        if not stdin.is_closing():
+            stdin.write(data)
+
+    async def drain(self) -> None:
+        """Wait until little is unwritten. Raises LinkFault when the child reads no more."""
+        await self._streams.writable.wait()
+        if self._input().is_closing():
+            raise LinkFault("lost", "the process on this machine has ended", retry=True)
+
+    def errors(self) -> bytes:
+        """Return the last 64 KiB of the child's error output."""
+        return bytes(self._streams.errors)
+
+    async def close(self) -> int | None:
+        """Close its input, and kill it by its pid when it has not ended after 2 s."""
+        self._streams.discard()
+        self._input().close()
+        try:
+            async with asyncio.timeout(_END_S):
+                await self._streams.ended.wait()
+        except TimeoutError:
+            self._transport.kill()
+            await self._streams.ended.wait()
+        finally:
+            self._transport.close()  # kills it when this was cancelled
+        return self._transport.get_returncode()
+
+    def _input(self) -> asyncio.WriteTransport:
+        return cast("asyncio.WriteTransport", self._transport.get_pipe_transport(_STDIN))
