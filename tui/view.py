@@ -10,7 +10,7 @@ class View(Protocol):
     """The watch as a screen sees it: values to draw, lines to add, and the few things a key can start."""
 
     def values(self) -> ScreenValues:
-        """Return what one paint needs, as of now."""
+        """Return what one paint needs, as of now; equal values cost nothing to draw."""
         ...
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
@@ -24,3 +24,36 @@ class View(Protocol):
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark; return what was done in one sentence."""
         ...
+
+    def exit_lines(self) -> Sequence[str]:
+        """Return up to 6 lines that sum the watch up, written after the screen is left."""
+        ...
+
+
+class StillView:
+    """A view over values that are only what it was given: one frame without a watch behind it."""
+
+    def __init__(self, shown: ScreenValues, lines: Sequence[LogLine] = ()) -> None:
+        self.shown = shown
+        self.log = list(lines)
+        self.farewell: list[str] = []
+
+    def values(self) -> ScreenValues:
+        """Return the values given."""
+        return self.shown
+
+    def lines_after(self, number: int) -> Sequence[LogLine]:
+        """Return the lines given that have a higher number."""
+        return [line for line in self.log if line.number > number]
+
+    def start_bench(self) -> str:
+        """Say that there is nothing to benchmark."""
+        return "there is no server to benchmark"
+
+    def cancel_bench(self) -> str:
+        """Say that there is nothing to cancel."""
+        return "no benchmark runs"
+
+    def exit_lines(self) -> Sequence[str]:
+        """Return the lines given as a farewell."""
+        return self.farewell

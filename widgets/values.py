@@ -126,7 +126,11 @@ class BenchPanel:
 
 @dataclass(frozen=True, slots=True)
 class ScreenValues:
-    """Everything that one paint of the main screen needs."""
+    """Everything that one paint of the main screen needs.
+
+    ``alerts`` counts how often a load became ready or failed since the watch began; the screen rings the bell
+    once for each rise.
+    """
 
     header: Header
     gpus: GpuPanel
@@ -134,4 +138,5 @@ class ScreenValues:
     log: LogPanel
     bench: BenchPanel
     status: str = ""
+    alerts: int = 0
     lines: tuple[LogLine, ...] = field(default=())

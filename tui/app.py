@@ -1,0 +1,193 @@
+"""The Textual application: themes, keys that work everywhere, and a polite end."""
+
+import os
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from rich.style import Style
+from rich.traceback import Traceback
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Input
+
+from tui import terminal, theme
+from tui.screens import keys
+from tui.screens.driver import TerminalDriver
+from tui.screens.help import HelpScreen
+from tui.screens.keys import Key
+from tui.screens.main import MainScreen
+from tui.theme import ThemeFile
+from tui.view import View
+from widgets import glyphs as glyph_sets
+from widgets.gpu_rows import GpuRows
+from widgets.log_tail import LogTail
+from widgets.pages import Pages
+from widgets.palette import Palette
+
+LOST_TERMINAL = 129
+INTERRUPTED = 130
+
+
+class TminusApp(App[None], inherit_bindings=False):
+    """The screen over one watch. ``theme`` and ``glyphs`` None mean: what the terminal can show."""
+
+    CSS = theme.stylesheet()
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit", id="app.quit"),
+        Binding("ctrl+q", "quit", "Quit, from everywhere", id="app.quit_now", priority=True),
+        Binding("ctrl+c", "interrupt", "Copy what is selected, else quit", id="app.interrupt", priority=True),
+        Binding("question_mark,f1", "help", "This help", id="app.help"),
+        Binding("ctrl+p", "command_palette", "Commands and themes", id="app.commands", priority=True),
+        Binding("T", "next_theme", "Next theme", id="app.theme"),
+        Binding("ctrl+z", "suspend_process", "Suspend; fg comes back", id="app.suspend", priority=True),
+    ]
+
+    def __init__(
+        self, view: View, *, theme: str | None = None, glyphs: str | None = None, mouse: bool = True
+    ) -> None:
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.animation_level = "none"
+        self.view = view
+        self.mouse = mouse
+        asked, self._glyph_note = terminal.glyph_choice(glyphs, terminal.facts())
+        self._glyphs = glyph_sets.SETS[asked]
+        self._palettes: dict[str, Palette] = {}
+        self._register_themes()
+        self.theme = terminal.theme_choice(theme, os.environ)
+        self.main = MainScreen(view, key_table(), self._glyphs, self.can_paint)
+
+    def _register_themes(self) -> None:
+        for name in BUILTIN_THEMES:
+            self.unregister_theme(name)
+        for each in theme.packaged():
+            self.register_theme(_textual_theme(each))
+            self._palettes[each.name] = _palette(each)
+
+    def get_default_screen(self) -> Screen[Any]:
+        return self.main
+
+    def get_driver_class(self) -> type[Driver]:
+        return TerminalDriver
+
+    def on_mount(self) -> None:
+        self._wear()
+        self.theme_changed_signal.subscribe(self, lambda _: self._wear())
+        self.main.answer(self._glyph_note)
+
+    def _wear(self) -> None:
+        self.main.wear(self._palettes[self.theme])
+
+    def can_paint(self) -> bool:
+        """Return whether the terminal takes a picture now; leave when it is gone."""
+        driver = self._driver
+        if not isinstance(driver, TerminalDriver):
+            return True
+        if driver.is_lost:
+            self.leave(LOST_TERMINAL)
+        return not driver.is_lost and not driver.is_stalled
+
+    def leave(self, return_code: int) -> None:
+        """End the application with this code for the shell."""
+        self.exit(return_code=return_code)
+
+    def watch_title(self, title: str) -> None:
+        """Show the title in the terminal's window as well."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.set_title(f"tminus {title}")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        sequence, sentence = terminal.copy_sequence(text, os.environ)
+        if sequence and self._driver is not None:
+            self._driver.write(sequence)
+        self.main.answer(sentence)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for key in key_table():
+            if key.group in ("app", "pane") and key.id != "app.commands":
+                target = "" if key.action in _APP_ACTIONS else "screen."
+                run = partial(self.run_action, target + key.action)
+                yield SystemCommand(key.meaning, f"key {' '.join(key.keys)}", run)
+        for name in theme.names():
+            yield SystemCommand(
+                f"Theme: {name}", "use this colour theme", partial(setattr, self, "theme", name)
+            )
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected, or quit as Ctrl-C does."""
+        selected = self.screen.get_selected_text()
+        if not selected and isinstance(self.focused, Input):
+            selected = self.focused.selected_text
+        if selected:
+            self.copy_to_clipboard(selected)
+        else:
+            self.leave(INTERRUPTED)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        self.push_screen(HelpScreen(key_table(), self._palettes[self.theme], self._glyphs))
+
+    def action_next_theme(self) -> None:
+        """Go through the themes."""
+        names = theme.names()
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self.main.answer(f"theme {self.theme}")
+
+    def _fatal_error(self) -> None:
+        # Textual's own shows the local variables of every frame, and with them an API key.
+        self.panic(Traceback(show_locals=False, width=None))
+
+
+_APP_ACTIONS = frozenset(each.action for each in TminusApp.BINDINGS if isinstance(each, Binding))
+
+
+def key_table() -> list[Key]:
+    """Return every key of the application, from the bindings of all that take keys."""
+    return keys.keys_of(
+        TminusApp.BINDINGS,
+        MainScreen.BINDINGS,
+        LogTail.BINDINGS,
+        GpuRows.BINDINGS,
+        Pages.BINDINGS,
+        HelpScreen.BINDINGS,
+    )
+
+
+def _textual_theme(file: ThemeFile) -> Theme:
+    colours = file.colours
+    variables = BUILTIN_THEMES["ansi-dark" if file.dark else "ansi-light"].variables if file.ansi else {}
+    return Theme(
+        name=file.name,
+        dark=file.dark,
+        ansi=file.ansi,
+        variables=dict(variables),
+        primary=colours["primary"],
+        secondary=colours["secondary"],
+        accent=colours["accent"],
+        foreground=colours["foreground"],
+        background=colours["background"],
+        surface=colours["surface"],
+        panel=colours["panel"],
+        success=colours["success"],
+        warning=colours["warning"],
+        error=colours["error"],
+    )
+
+
+def _palette(file: ThemeFile) -> Palette:
+    return Palette({role: Style.parse(text) for role, text in file.roles.items()})
+
+
+async def run_screen(app: TminusApp) -> int:
+    """Run the screen to its end, restore the terminal, write the summary; return the exit code.
+
+    0 after q, 130 after Ctrl-C, 128 + the signal's number, 129 when the terminal went away, 1 after an
+    exception, whose traceback stands before the summary.
+    """
+    with terminal.exit_signals(app.leave):
+        await app.run_async(mouse=app.mouse)
+    terminal.say(app.view.exit_lines())
+    return app.return_code or 0

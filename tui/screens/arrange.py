@@ -1,0 +1,113 @@
+"""Where each pane of the main screen goes, for every size of terminal. Pure."""
+
+from dataclasses import dataclass
+
+Box = tuple[int, int, int, int]
+
+WIDE_CELLS = 180
+ROOMY_ROWS = 30
+_LADDER_FULL = 6
+_LADDER_SHORT = 3
+_GPUS_AT_ONCE = 8
+_LOG_FOLDED = 3
+_LOG_GOOD = 9
+_NOTES_ROWS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What decides over the room: rows wanted, and which pane the person looks at.
+
+    ``bench`` is the rows of the whole benchmark, 0 while there is none. ``lead`` is the pane focused last.
+    """
+
+    gpus: int = 1
+    bench: int = 0
+    lead: str = "log"
+    zoomed: str | None = None
+
+
+def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
+    """Return x, y, width and height of each pane that has room."""
+    boxes: dict[str, Box] = {"header": (0, 0, width, 1)}
+    below = min(max(height - 3, 0), 2)
+    body = height - 1 - below
+    if below:
+        boxes["status"] = (0, height - below, width, 1)
+    if below == 2:
+        boxes["footer"] = (0, height - 1, width, 1)
+    if wants.zoomed is not None:
+        return boxes | _stack([(wants.zoomed, body)], 0, width)
+    if width >= WIDE_CELLS and body >= 20:
+        return boxes | _two_columns(width, body, wants)
+    return boxes | _stack(_one_column(body, wants), 0, width)
+
+
+def _stack(rows: list[tuple[str, int]], x: int, width: int) -> dict[str, Box]:
+    boxes: dict[str, Box] = {}
+    y = 1
+    for name, height in rows:
+        if height > 0:
+            boxes[name] = (x, y, width, height)
+            y += height
+    return boxes
+
+
+def _two_columns(width: int, body: int, wants: Wants) -> dict[str, Box]:
+    left = width // 2 - 1
+    ladder = _LADDER_FULL
+    bench = max(wants.bench, 1) + 1
+    gpus = min(wants.gpus + 3, body - ladder - min(bench, 6))
+    bench = min(bench, body - ladder - gpus)
+    notes = body - ladder - gpus - bench
+    rows = [("gpus", gpus), ("ladder", ladder), ("bench", bench), ("notes", notes)]
+    return _stack(rows, 0, left) | _stack([("log", body)], left + 2, width - left - 2)
+
+
+def _one_column(body: int, wants: Wants) -> list[tuple[str, int]]:
+    if body < 16:
+        return _tiny(body, wants)
+    roomy = body >= ROOMY_ROWS
+    gpus, ladder = _upper(body, wants, roomy)
+    flexible = body - gpus - ladder
+    log, bench, notes = _shares(flexible, wants, roomy)
+    return [("gpus", gpus), ("ladder", ladder), ("log", log), ("bench", bench), ("notes", notes)]
+
+
+def _upper(body: int, wants: Wants, roomy: bool) -> tuple[int, int]:
+    if roomy:
+        most = max(_GPUS_AT_ONCE, body - _LADDER_FULL - 2 - 2 * _LOG_GOOD)
+        return min(wants.gpus, most) + 2, _LADDER_FULL
+    gpus = min(wants.gpus, _GPUS_AT_ONCE, body - _LADDER_SHORT - 1 - _LOG_FOLDED) + 1
+    left = body - gpus
+    if wants.lead == "bench" and left - _LADDER_SHORT - _LOG_FOLDED < wants.bench:
+        return gpus, 1
+    return gpus, _LADDER_FULL if left - _LADDER_FULL >= _LOG_GOOD else _LADDER_SHORT
+
+
+def _shares(rows: int, wants: Wants, roomy: bool) -> tuple[int, int, int]:
+    """Share rows between log, benchmark and notes: the one that is looked at gets what it needs."""
+    folded = 1 if wants.bench or roomy else 0
+    if wants.lead == "bench":
+        bench = min(max(wants.bench, 1), rows - (_LOG_FOLDED if roomy else _LOG_FOLDED - 1))
+        return rows - bench, bench, 0
+    if wants.lead == "notes":
+        notes = min(_NOTES_ROWS, rows - folded - _LOG_FOLDED)
+        return rows - folded - notes, folded, notes
+    bench = wants.bench if rows - wants.bench >= _LOG_GOOD + 1 else folded
+    bench = max(bench, folded)
+    notes = 4 if rows - bench >= 2 * _LOG_GOOD else 0
+    return rows - bench - notes, bench, notes
+
+
+def _tiny(body: int, wants: Wants) -> list[tuple[str, int]]:
+    """Return one line of GPU bars, one of readiness, and the log, or the pane that is looked at."""
+    if body < 4:
+        return [("log", body)]
+    lower = wants.lead if wants.lead in ("bench", "notes") else "log"
+    if wants.lead == "gpus" and body >= 8:
+        gpus = min(wants.gpus + 1, body - 1 - _LOG_FOLDED)
+        return [("gpus", gpus), ("ladder", 1), ("log", body - gpus - 1)]
+    if wants.lead == "ladder" and body >= 8:
+        return [("gpus", 1), ("ladder", _LADDER_SHORT), ("log", body - 1 - _LADDER_SHORT)]
+    return [("gpus", 1), ("ladder", 1), (lower, body - 2)]

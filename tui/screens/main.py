@@ -1,0 +1,263 @@
+"""The main screen: one watch, its panes, and the keys that act on them.
+
+Nothing paints when data arrives. A timer at 4 Hz pulls new log lines from the view, and every second time the
+values of all panes; a pane repaints the lines that changed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from tui.screens import keys
+from tui.screens.arrange import Wants
+from tui.screens.dashboard import Dashboard
+from tui.screens.keys import Key
+from tui.view import View
+from widgets import bench_pane
+from widgets.bench_pane import BenchPane
+from widgets.glyphs import Glyphs
+from widgets.gpu_rows import GpuRows
+from widgets.header_bar import HeaderBar
+from widgets.key_footer import KeyFooter
+from widgets.ladder_pane import LadderPane
+from widgets.line_widget import LineWidget
+from widgets.log_tail import LogTail
+from widgets.notes_pane import NotesPane
+from widgets.palette import Palette
+from widgets.search_box import SearchBox
+from widgets.status_bar import StatusBar
+from widgets.values import ScreenValues
+
+FLUSH_S = 0.25
+_ANSWER_PAINTS = 8
+_PANES = ("gpus", "ladder", "log", "bench", "notes")
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Header, GPUs, readiness, log, benchmark, notes, status line and keys."""
+
+    AUTO_FOCUS = "#log"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "bench", "Run the benchmark, or arm it until ready", id="app.bench"),
+        Binding("B", "cancel_bench", "Cancel or disarm the benchmark", id="app.bench_cancel"),
+        Binding("space", "pause", "Hold the picture; data is still collected", id="app.pause"),
+        Binding("escape", "back", "Leave search, or zoom", id="app.back"),
+        Binding("tab", "focus_next", "Next pane", id="pane.next"),
+        Binding("shift+tab", "focus_previous", "Previous pane", id="pane.previous"),
+        Binding("1", "pane('gpus')", "GPUs", id="pane.1"),
+        Binding("2", "pane('ladder')", "Readiness", id="pane.2"),
+        Binding("3", "pane('log')", "Log", id="pane.3"),
+        Binding("4", "pane('bench')", "Benchmark", id="pane.4"),
+        Binding("5", "pane('notes')", "Notes: what the status line has said", id="pane.5"),
+        Binding("z", "zoom", "Give the pane the whole screen, or not any more", id="pane.zoom"),
+        Binding("slash", "search", "Search the log", id="log.search"),
+        Binding("n", "step(1)", "Next match", id="log.next"),
+        Binding("N", "step(-1)", "Previous match", id="log.previous"),
+        Binding("f", "follow", "Follow the newest lines, or hold", id="log.follow"),
+        Binding("w", "wrap", "Wrap long lines, or cut them", id="log.wrap"),
+        Binding("y", "copy", "Send the current log line to the clipboard (OSC 52)", id="log.copy"),
+    ]
+
+    def __init__(
+        self, view: View, table: Sequence[Key], glyphs: Glyphs, can_paint: Callable[[], bool] = lambda: True
+    ) -> None:
+        super().__init__()
+        self._view = view
+        self._can_paint = can_paint
+        self.header = HeaderBar(id="header", glyphs=glyphs)
+        self.gpus = GpuRows(id="gpus", glyphs=glyphs)
+        self.ladder = LadderPane(id="ladder", glyphs=glyphs)
+        self.log_tail = LogTail(id="log", glyphs=glyphs)
+        self.bench = BenchPane(id="bench", glyphs=glyphs)
+        self.notes = NotesPane(id="notes", glyphs=glyphs)
+        self.status = StatusBar(id="status", glyphs=glyphs)
+        self.footer = KeyFooter(keys.footer_pairs(table), id="footer", glyphs=glyphs)
+        self.dashboard = Dashboard(*self._widgets())
+        self.paused = False
+        self._lead, self._zoomed = "log", ""
+        self._beats = 0
+        self._values: ScreenValues | None = None
+
+    def _widgets(self) -> list[LineWidget]:
+        panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes]
+        return [self.header, *panes, self.status, self.footer]
+
+    def compose(self) -> ComposeResult:
+        yield self.dashboard
+
+    def on_mount(self) -> None:
+        self.flush_log()
+        self.paint()
+        self.set_interval(FLUSH_S, self._beat, name="beat")
+
+    def wear(self, palette: Palette) -> None:
+        """Draw with the styles of a theme."""
+        for widget in self._widgets():
+            widget.palette = palette
+
+    # What the timer does.
+
+    def _beat(self) -> None:
+        if not self._can_paint():
+            return
+        self._beats += 1
+        if not self.paused:
+            self.flush_log()
+        if self._beats % 2 == 0:
+            self.paint()
+
+    def flush_log(self) -> None:
+        """Take over the log lines that came since the last time."""
+        newest = self.log_tail.buffer.last_number
+        lines = self._view.lines_after(-1 if newest is None else newest)
+        if lines:
+            self.log_tail.extend(lines)
+
+    def paint(self) -> None:
+        """Take over the values of all panes; while paused, those of the header alone."""
+        values = self._view.values()
+        self._signal(values)
+        self.header.update_header(replace(values.header, paused=self.paused))
+        self.status.update_sentence(values.status)
+        if not self.paused:
+            self._paint_panes(values)
+        self._values = values
+
+    def _paint_panes(self, values: ScreenValues) -> None:
+        self.gpus.update_panel(values.gpus)
+        self.ladder.update_ladder(values.ladder)
+        self.log_tail.update_panel(values.log)
+        self.bench.update_panel(values.bench)
+        self._arrange()
+
+    def _signal(self, values: ScreenValues) -> None:
+        """Ring the bell, name the window and keep the notes, each only when something changed."""
+        before = self._values
+        if before is not None and values.alerts > before.alerts:
+            self.app.bell()
+        header = values.header
+        if before is None or (before.header.host, before.header.phase) != (header.host, header.phase):
+            self.app.title = f"{header.host}: {header.phase}"
+        if values.status and (before is None or values.status != before.status):
+            self.notes.add(header.clock, values.status)
+
+    def _arrange(self) -> None:
+        gpus, bench = self.gpus.panel, self.bench.panel
+        self.dashboard.wants = Wants(
+            gpus=len(gpus.rows) or 2,
+            bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
+            lead=self._lead,
+            zoomed=self._zoomed or None,
+        )
+
+    def answer(self, sentence: str) -> None:
+        """Tell the person what a key did, in the status line and the notes."""
+        if sentence:
+            self.status.answer(sentence, _ANSWER_PAINTS)
+            self.notes.add(self.header.header.clock, sentence)
+
+    # Keys.
+
+    def action_bench(self) -> None:
+        """Run the benchmark, and give its pane the room."""
+        self.answer(self._view.start_bench())
+        self._lead = "bench"
+        self.paint()
+
+    def action_cancel_bench(self) -> None:
+        """Cancel the benchmark."""
+        self.answer(self._view.cancel_bench())
+        self.paint()
+
+    def action_pause(self) -> None:
+        """Hold the picture, or let it go on."""
+        self.paused = not self.paused
+        if not self.paused:
+            self.flush_log()
+        self.paint()
+
+    def action_back(self) -> None:
+        """Leave the innermost state: the search box, the search, the zoom."""
+        if self._search_box() is not None:
+            self.log_tail.focus()
+        elif self.log_tail.buffer.pattern is not None:
+            self.log_tail.search("")
+        else:
+            self._zoomed = ""
+            self._arrange()
+
+    def action_focus_next(self) -> None:
+        """Move the keyboard to the next pane."""
+        self.focus_next()
+
+    def action_focus_previous(self) -> None:
+        """Move the keyboard to the previous pane."""
+        self.focus_previous()
+
+    def action_pane(self, name: str) -> None:
+        """Move the keyboard to a pane."""
+        self._look_at(name)
+        self.query_one(f"#{name}").focus()
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole screen, or give it back."""
+        focused = self.focused
+        name = focused.id if focused is not None and focused.id in _PANES else self._lead
+        self._zoomed = "" if self._zoomed else name or ""
+        self._arrange()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Give room to the pane that has the keyboard now."""
+        box = self._search_box()
+        if box is not None and event.widget is not box:
+            box.remove()
+        if event.widget.id in _PANES:
+            self._look_at(event.widget.id)
+
+    def _look_at(self, name: str) -> None:
+        self._lead = name
+        if self._zoomed:
+            self._zoomed = name
+        self._arrange()
+
+    def _search_box(self) -> SearchBox | None:
+        return next(iter(self.dashboard.query(SearchBox)), None)
+
+    def action_search(self) -> None:
+        """Ask for the text to search for."""
+        if self._search_box() is None:
+            box = SearchBox(self.log_tail.buffer.needle, id="search")
+            self.dashboard.mount(box)
+            box.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Search for what was typed."""
+        event.stop()
+        self.log_tail.focus()
+        self.answer(self.log_tail.search(event.value))
+
+    def action_step(self, direction: int) -> None:
+        """Show the next or previous match."""
+        self.answer(self.log_tail.step(direction))
+
+    def action_follow(self) -> None:
+        """Follow the log, or hold it."""
+        self.answer(self.log_tail.toggle_follow())
+
+    def action_wrap(self) -> None:
+        """Wrap or cut long lines."""
+        self.answer(self.log_tail.toggle_wrap())
+
+    def action_copy(self) -> None:
+        """Send the current log line to the clipboard."""
+        text = self.log_tail.current_text()
+        if text is None:
+            self.answer("there is no line to copy")
+        else:
+            self.app.copy_to_clipboard(text)

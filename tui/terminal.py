@@ -1,0 +1,190 @@
+"""What the terminal needs around the screen: checks before it starts, title, clipboard, leaving politely.
+
+Nothing here imports Textual, so that a command can refuse a terminal before it loads the screen.
+"""
+
+import asyncio
+import base64
+import os
+import signal
+import sys
+import termios
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+# Encoded bytes that terminals are known to take in one OSC 52 sequence.
+CLIPBOARD_BYTES = 74_000
+LEAST_COLUMNS = 40
+LEAST_ROWS = 8
+TITLE_PUSH = "\x1b[22;2t"
+TITLE_POP = "\x1b[23;2t"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about the terminal before the screen starts. ``columns`` and ``rows`` are cells."""
+
+    input_is_tty: bool
+    output_is_tty: bool
+    term: str
+    encoding: str
+    columns: int
+    rows: int
+
+
+def facts() -> Facts:
+    """Look at the terminal that the screen would use: it reads standard input and draws on standard error."""
+    columns, rows = _size()
+    return Facts(
+        input_is_tty=_is_tty(0),
+        output_is_tty=_is_tty(2) and _is_tty(1),
+        term=os.environ.get("TERM", ""),
+        encoding=(sys.__stderr__.encoding if sys.__stderr__ is not None else None) or "ascii",
+        columns=columns,
+        rows=rows,
+    )
+
+
+def _is_tty(descriptor: int) -> bool:
+    try:
+        return os.isatty(descriptor)
+    except OSError:
+        return False
+
+
+def _size() -> tuple[int, int]:
+    for descriptor in (2, 1, 0):
+        try:
+            size = os.get_terminal_size(descriptor)
+        except (OSError, ValueError):
+            continue
+        if size.columns and size.lines:
+            return size.columns, size.lines
+    return 80, 24
+
+
+def refusal(known: Facts) -> str | None:
+    """Return the sentence why no screen can be drawn here, or None."""
+    way = "use 'tminus wait' for plain lines, or '--once --json' for one snapshot"
+    if not known.input_is_tty:
+        return f"standard input is no terminal, so no key could be read: {way}"
+    if not known.output_is_tty:
+        return f"the output is no terminal, so no screen can be drawn: {way}"
+    if known.term in ("", "dumb"):
+        name = f"TERM={known.term}" if known.term else "TERM is not set"
+        return f"this terminal cannot be drawn on ({name}): {way}, or set TERM"
+    if known.columns < LEAST_COLUMNS or known.rows < LEAST_ROWS:
+        size = f"{known.columns}x{known.rows}"
+        return (
+            f"the terminal is {size}, and the screen needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it, or {way}"
+        )
+    return None
+
+
+def is_utf8(encoding: str) -> bool:
+    """Return whether an encoding can show every glyph."""
+    return encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig")
+
+
+def glyph_choice(asked: str | None, known: Facts) -> tuple[str, str]:
+    """Return the glyph set to use, and the sentence to say when it is not the one asked for (or usual)."""
+    if is_utf8(known.encoding):
+        return asked or "block", ""
+    if asked == "ascii":
+        return "ascii", ""
+    return "ascii", f"the terminal's encoding is {known.encoding}, not UTF-8: drawn in ASCII (set LANG)"
+
+
+def colours_are_few(environ: Mapping[str, str]) -> bool:
+    """Return whether the terminal has 16 colours or fewer, or none are wanted, by the rules Rich goes by."""
+    if "NO_COLOR" in environ:
+        return True
+    asked = environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
+    if asked != "auto":
+        return asked in ("standard", "windows")
+    if environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
+        return False
+    return environ.get("TERM", "").strip().lower().rpartition("-")[2] not in ("256color", "kitty")
+
+
+def background_is_light(environ: Mapping[str, str]) -> bool:
+    """Return whether COLORFGBG says that the terminal's background is light."""
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    return background in ("7", "15")
+
+
+def theme_choice(asked: str | None, environ: Mapping[str, str]) -> str:
+    """Return the name of the theme: the one asked for, or what colours and background allow."""
+    light = background_is_light(environ)
+    if "NO_COLOR" in environ or (asked is None and colours_are_few(environ)):
+        return "tminus-ansi-light" if light else "tminus-ansi-dark"
+    return asked or ("tminus-light" if light else "tminus-dark")
+
+
+def title_sequence(text: str) -> str:
+    """Return the sequence that sets the window's title."""
+    clean = "".join(each for each in text if each.isprintable())
+    return f"\x1b]2;{clean[:200]}\x07"
+
+
+def copy_sequence(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the OSC 52 sequence for a text ("" when it cannot be sent) and the sentence that tells it.
+
+    A terminal never says whether it took the text, so the sentence says "sent", not "copied".
+    """
+    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
+    if len(encoded) > CLIPBOARD_BYTES:
+        return "", f"not sent: {len(text)} characters are more than terminals take ({CLIPBOARD_BYTES} bytes)"
+    sentence = f"sent to terminal ({len(text)} characters, OSC 52)"
+    if environ.get("TMUX"):
+        sentence += "; tmux passes it on with 'set -g set-clipboard on'"
+    elif environ.get("STY"):
+        sentence += "; GNU screen does not pass it on"
+    return f"\x1b]52;c;{encoded}\x07", sentence
+
+
+def is_lost(descriptor: int) -> bool:
+    """Return whether the terminal behind a descriptor has gone away."""
+    try:
+        termios.tcgetattr(descriptor)
+    except (termios.error, OSError, ValueError):
+        return True
+    return False
+
+
+@contextmanager
+def exit_signals(leave: Callable[[int], object]) -> Generator[None]:
+    """Call ``leave`` with 128 + the signal's number on SIGTERM, SIGHUP and SIGINT; needs a running loop.
+
+    SIGHUP is handled also where it was ignored (nohup): a screen without its terminal has nothing to do.
+    """
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        loop.add_signal_handler(number, leave, 128 + number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
+
+
+def say(lines: Iterable[str]) -> None:
+    """Write lines to standard output; where it is gone, make sure that nothing fails later for it either."""
+    try:
+        for line in lines:
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except (OSError, UnicodeEncodeError):
+        _silence()
+
+
+def _silence() -> None:
+    """Point standard output and error to nowhere, or the interpreter would fail to flush them at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)

@@ -1,0 +1,84 @@
+"""The benchmark pane: what it does, how far it is, and the table of its result."""
+
+from widgets import cells, chart
+from widgets.glyphs import BLOCK, Glyphs
+from widgets.line_widget import LineWidget
+from widgets.lines import Line, Span, cut
+from widgets.titles import label
+from widgets.values import BenchPanel, BenchRow
+
+_NOTHING = BenchPanel(headline="press b to run it")
+_PERCENT_CELLS = 5
+_BAR_MOST = 60
+
+
+def rows_wanted(panel: BenchPanel) -> int:
+    """Return how many lines show all of it."""
+    table = 1 + len(panel.rows) if panel.rows else 0
+    return 1 + (panel.progress is not None) + table + len(panel.notes)
+
+
+def is_open(panel: BenchPanel) -> bool:
+    """Return whether there is more to show than a headline."""
+    return rows_wanted(panel) > 1
+
+
+class BenchPane(LineWidget, can_focus=True):
+    """Progress while a benchmark runs, its metrics in a table when it is done."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = BLOCK) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self.panel = _NOTHING
+
+    def update_panel(self, panel: BenchPanel) -> None:
+        """Draw this benchmark from now on."""
+        self.panel = panel
+        self.show()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        head = self._headline(width, folded=height == 1)
+        lines = [head, *self._progress(width), *self._table(width), *self._notes(width)]
+        if len(lines) > height > 1:
+            hidden = len(lines) - height + 1
+            lines[height - 1 :] = [(Span(f"  {hidden} more lines: 4 z", "muted"),)]
+        return lines
+
+    def _headline(self, width: int, *, folded: bool) -> Line:
+        panel = self.panel
+        mark = f" {self.glyphs.moods[panel.mood]} "
+        spans = [*label(self, 4, "Bench"), Span(mark + panel.headline, panel.mood.value)]
+        if folded and panel.progress is not None:
+            spans.append(Span(f" {panel.progress:.0%}", "text"))
+        return cut(spans, width)
+
+    def _progress(self, width: int) -> list[Line]:
+        fraction = self.panel.progress
+        if fraction is None:
+            return []
+        room = max(min(width - _PERCENT_CELLS - 3, _BAR_MOST), 0)
+        full, track = chart.bar(fraction, room, self.glyphs)
+        percent = Span(f"{fraction:.0%}".rjust(_PERCENT_CELLS))
+        return [(Span("  "), Span(full, "bar"), Span(track, "track"), percent)]
+
+    def _table(self, width: int) -> list[Line]:
+        panel = self.panel
+        if not panel.rows:
+            return []
+        first = max(cells.width(row.name) for row in panel.rows)
+        sizes = [self._column_cells(column) for column in range(len(panel.columns))]
+        head = BenchRow("", panel.columns)
+        lines = [self._row(head, first, sizes, "muted", width)]
+        return lines + [self._row(row, first, sizes, "text", width) for row in panel.rows]
+
+    def _column_cells(self, column: int) -> int:
+        texts = [row.cells[column] for row in self.panel.rows if column < len(row.cells)]
+        return max(cells.width(text) for text in (*texts, self.panel.columns[column]))
+
+    def _row(self, row: BenchRow, first: int, sizes: list[int], role: str, width: int) -> Line:
+        spans = [Span("  " + cells.left(row.name, first), "muted" if row.name else role)]
+        for size, text in zip(sizes, row.cells, strict=False):
+            spans.append(Span("  " + cells.right(text, size), role))
+        return cut(spans, width)
+
+    def _notes(self, width: int) -> list[Line]:
+        return [cut([Span("  " + note, "muted")], width) for note in self.panel.notes]

@@ -1,0 +1,42 @@
+"""The notes pane: what the status line has said so far, newest last."""
+
+from collections import deque
+
+from widgets.glyphs import BLOCK, Glyphs
+from widgets.lines import Line, Span, cut
+from widgets.pages import Pages
+from widgets.titles import titled
+
+KEPT = 500
+
+
+class NotesPane(Pages):
+    """Messages that would be missed otherwise; it follows the newest until it is scrolled."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = BLOCK) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self._notes: deque[tuple[str, str]] = deque(maxlen=KEPT)
+        self._follows = True
+
+    def add(self, clock: str, sentence: str) -> None:
+        """Add a sentence with the clock of the header at that time."""
+        self._notes.append((clock, sentence))
+        self.show()
+
+    def body(self, width: int) -> list[Line]:
+        notes = [cut([Span(f"  {clock}  ", "muted"), Span(text)], width) for clock, text in self._notes]
+        return notes or [(Span("  nothing to tell yet", "muted"),)]
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        count = [Span(f"{len(self._notes)} ", "muted")] if self._notes else []
+        head = titled(self, 5, "Notes", [], count, width)
+        if self._follows:
+            self._top = len(self._notes)
+        shown = super().lines(width, height - 1)
+        return [head, *shown]
+
+    def action_move(self, lines: int) -> None:
+        """Move by lines; at the end the newest are followed again."""
+        self._follows = False
+        super().action_move(lines)
+        self._follows = self._top + self.size.height - 1 >= len(self._notes)
