@@ -1,4 +1,4 @@
-"""``tminus demo``: a simulated 8-GPU load, on the screen or, with ``--headless``, printed as ``wait`` does."""
+"""``tminus demo``: a simulated 8-GPU load on the screen or, with ``--headless``, printed as ``wait`` does."""
 
 import asyncio
 import dataclasses
@@ -6,6 +6,7 @@ import time
 
 from tui.commands import start
 from tui.commands.wait import wait
+from tui.commands.watch import check_terminal
 from tui.demo.launch import Launch, launch
 from tui.demo.source import DemoSource
 from tui.session import Session
@@ -17,10 +18,10 @@ def run(choices: Choices) -> int:
     """Show the demo; return the exit code."""
     if choices.headless or choices.json:
         return asyncio.run(_headless(choices))
-    from tui.commands.watch import check_terminal, show
-
     check_terminal()
-    return show(lambda: open_demo(choices), choices)
+    from tui.commands.screen import show
+
+    return asyncio.run(show(lambda: open_demo(choices), choices))
 
 
 async def _headless(choices: Choices) -> int:
@@ -32,7 +33,7 @@ async def open_demo(choices: Choices) -> Session:
     """Start the simulated engine and return a session that watches it."""
     engine = await launch(choices.speed)
     options = options_for(engine)
-    source = DemoSource(start.local_agent(options), engine, choices.speed)
+    source = DemoSource(start.local_agent(options, gpus=False), engine, choices.speed)
     return Session(source, options, start.spec_for(dataclasses.replace(choices, url=None)), journal=None)
 
 

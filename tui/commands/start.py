@@ -5,14 +5,15 @@ import sys
 from pathlib import Path
 
 from tui import __version__, parse
+from tui.engines.registry import matchers
 from tui.events import BenchSpec
 from tui.journal.writer import JournalWriter, open_journal
-from tui.requests import ProbePlan
+from tui.requests import ProbePlan, WatchRequest
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
+from tui.watch.follow import follow_request
 from tui.watch.options import WatchOptions
-from tui.watch.target import follow_request
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
@@ -115,7 +116,37 @@ def source_for(choices: Choices, options: WatchOptions) -> Source:
         from tui.transport.endpoint import EndpointSource
 
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
-    return agent_source(host, choices, options)
+    if host == LOCAL:
+        return local_agent(options)
+    return remote_agent(host, choices, options)
+
+
+def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
+    """Return the agent on this machine, run by this very Python. It is not started a second time."""
+    from tui.transport.agent_source import AgentSource
+    from tui.transport.local import local_opener
+
+    watch = watch_request(options, gpus=gpus)
+    return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)
+
+
+def remote_agent(host: str, choices: Choices, options: WatchOptions) -> Source:
+    """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault."""
+    from tui.transport.agent_source import AgentSource
+    from tui.transport.pipe import LinkFault
+    from tui.transport.ssh import SshOptions, ssh_opener
+
+    ssh = SshOptions(config_file=choices.ssh_config, notice=say)
+    try:
+        opener = ssh_opener(host, options=ssh)
+    except LinkFault as fault:
+        raise UsageFault(fault.sentence) from None
+    return AgentSource(opener, watch_request(options), reconnect=True)
+
+
+def watch_request(options: WatchOptions, *, gpus: bool = True) -> WatchRequest:
+    """Return the first request to an agent."""
+    return WatchRequest(matchers=matchers(), interval_s=options.interval_s, gpus=gpus)
 
 
 def probe_plan(options: WatchOptions) -> ProbePlan:
@@ -173,6 +204,7 @@ def _check_certificates(name: str) -> None:
 
 
 def _check_remote_paths(choices: Choices, host: str) -> None:
-    for flag, value in (("--log", choices.log), ("--ca-file", choices.ca_file)):
-        if value is not None and not value.startswith("/"):
-            raise UsageFault(f"{flag} {value} is a path on {host}: write it from the root, beginning with /")
+    if choices.ca_file is not None and not choices.ca_file.startswith("/"):
+        raise UsageFault(
+            f"--ca-file {choices.ca_file} is a path on {host}, which asks the server: begin it with /"
+        )

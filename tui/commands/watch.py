@@ -1,10 +1,6 @@
 """``tminus [HOST]``: the screen."""
 
 import asyncio
-import os
-import sys
-import time
-from collections.abc import Awaitable, Callable
 
 from tui import terminal
 from tui.commands import start
@@ -18,12 +14,12 @@ def run(choices: Choices) -> int:
         raise UsageFault("--json goes with --once (one snapshot); for a stream of events: tminus wait --json")
     start.options_for(choices)
     check_terminal()
-    return show(lambda: opened(choices), choices)
+    from tui.commands.screen import show
 
+    async def opened() -> Session:
+        return start.open_session(choices)
 
-async def opened(choices: Choices) -> Session:
-    """Return the session that the screen shows."""
-    return start.open_session(choices)
+    return asyncio.run(show(opened, choices))
 
 
 def check_terminal() -> None:

@@ -1,0 +1,92 @@
+"""The screen over a session: the view that it pulls from, and both run side by side to a polite end."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from tui import parse, present, theme
+from tui.app import TminusApp, run_screen
+from tui.commands import start
+from tui.session import Session
+from tui.settings import Choices, UsageFault
+from widgets.values import LogLine, ScreenValues
+
+LOST = 4
+CLOSE_S = 5.0
+THEME_PREFIX = "tminus-"
+
+
+class SessionView:
+    """A session as the screen sees it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.width: int | None = None
+
+    def values(self) -> ScreenValues:
+        """Return what one paint needs, as of now."""
+        return present.present(self._session.state, time.monotonic(), self.width)
+
+    def lines_after(self, number: int) -> Sequence[LogLine]:
+        """Return the log lines with a higher number, oldest first."""
+        return present.log_lines(self._session.state, number)
+
+    def start_bench(self) -> str:
+        """Fire the benchmark, or arm it until ready."""
+        return self._session.start_bench()
+
+    def cancel_bench(self) -> str:
+        """Cancel or disarm the benchmark."""
+        return self._session.cancel_bench()
+
+    def exit_lines(self) -> Sequence[str]:
+        """Return what stays in the terminal."""
+        return present.exit_summary(self._session.state, time.monotonic())
+
+
+def theme_named(asked: str | None) -> str | None:
+    """Return the full name of a theme, which may be asked for without its prefix. Raises UsageFault."""
+    names = theme.names()
+    for name in (asked, f"{THEME_PREFIX}{asked}"):
+        if name is None or name in names:
+            return name
+    short = {name.removeprefix(THEME_PREFIX): name for name in names}
+    hint = parse.nearest(str(asked), (*short, *names))
+    raise UsageFault(f"--theme {asked}: there is no such theme; there are {', '.join(names)}{hint}")
+
+
+async def show(opened: Callable[[], Awaitable[Session]], choices: Choices) -> int:
+    """Run the screen over the session that ``opened`` gives; return the exit code."""
+    named = theme_named(choices.theme)
+    session = await opened()
+    view = SessionView(session)
+    glyphs = None if choices.glyphs == "auto" else choices.glyphs
+    app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
+    watching = asyncio.create_task(_follow(session, app, view))
+    watching.add_done_callback(lambda task: _broken(task, app))
+    try:
+        code = await run_screen(app)
+    finally:
+        watching.cancel()
+        await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
+    if watching.done() and not watching.cancelled():
+        watching.result()
+    if code == LOST:
+        link = session.state.link
+        start.say(link.sentence + start.host_hint(choices, link.fault))
+    return code
+
+
+async def _follow(session: Session, app: TminusApp, view: SessionView) -> None:
+    """Keep the state up to date; leave the screen when the host could not be reached at all."""
+    async for _ in session.updates():
+        view.width = app.size.width
+        if session.state.link.state == "failed" and session.state.hello is None:
+            app.leave(LOST)
+            return
+
+
+def _broken(task: "asyncio.Task[None]", app: TminusApp) -> None:
+    """Leave the screen when the watch behind it has broken: a still picture would look like a live one."""
+    if not task.cancelled() and task.exception() is not None:
+        app.leave(1)
