@@ -1,5 +1,6 @@
 """A real OpenSSH server on loopback with throw-away keys, run as the current user, for any test."""
 
+import asyncio
 import getpass
 import os
 import re
@@ -168,6 +169,18 @@ def make_key(path: Path, kind: str = "ed25519", passphrase: str = "") -> Path:
     command = ["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-C", "test", "-f", str(path)]
     subprocess.run([*command, *(["-b", "2048"] if kind == "rsa" else [])], check=True)
     return path
+
+
+def run(*command: str | Path) -> str:
+    """Run a program to its end and return what it printed; fails the test when the program fails."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+async def until(true: Callable[[], bool], deadline_s: float = 20.0) -> None:
+    """Wait until something is so; fails with TimeoutError."""
+    async with asyncio.timeout(deadline_s):
+        while not true():  # noqa: ASYNC110 -- what is waited for are other processes, which set no event
+            await asyncio.sleep(0.01)
 
 
 def public(key: Path) -> str:

@@ -1,7 +1,8 @@
 """What is said when a host cannot be reached over SSH: one table of sentences, and how each is classed.
 
-Every sentence says what happened, where, and what to do. The classes are those of LinkFault; ``retry`` is
-True only where trying again may help without a person.
+Every sentence says what happened, where, and what to do; like all messages it begins with a small letter
+and has no full stop. The classes are those of LinkFault; ``retry`` is True only where trying again may help
+without a person.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from tui.transport.clean import clean
 from tui.transport.pipe import LinkFault
 
 # Longer values (a server's banner, a proxy's error text) are cut, so that a sentence stays one.
-_VALUE_LIMIT = 300
+_VALUE_LIMIT = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,86 +28,86 @@ TABLE: dict[str, FaultText] = {
     # Before connecting.
     "target": FaultText("usage", False,
         "{target!r} is no SSH host, because {why}: "
-        "write host, user@host, user@host:port or ssh://user@host:port."),
+        "write host, user@host, user@host:port or ssh://user@host:port"),
     "config": FaultText("usage", False,
-        "The SSH configuration could not be read for {target}: {why}. Check it with: {command}"),
+        "the SSH configuration could not be read for {target}: {why}; check it with: {command}"),
     "config_slow": FaultText("usage", False,
         "ssh -G did not answer within {seconds} s for {target}: "
-        "look for a 'Match exec' that hangs in the SSH configuration."),
+        "look for a 'Match exec' that hangs in the SSH configuration"),
     "config_plain": FaultText("usage", False,
         "{file} says something for {target} that only OpenSSH's own ssh understands ({why}): "
-        "install its client, or simplify that line."),
+        "install its client, or simplify that line"),
     "library": FaultText("usage", False,
-        "The SSH library cannot be loaded ({why}): install tminus again, with its dependency asyncssh."),
+        "the SSH library cannot be loaded ({why}): install tminus again, with its dependency asyncssh"),
     # On the way.
     "dns": FaultText("dns", False,
-        "No address is known for {host} ({why}): check its spelling, the SSH configuration, or the VPN."),
+        "no address is known for {host} ({why}): check its spelling, the SSH configuration, or the VPN"),
     "refused": FaultText("refused", True,
         "{where} refused the connection: is an SSH server running there, and is {port} its port?"),
     "unreachable": FaultText("refused", True,
-        "{where} cannot be reached from here ({why}): check the network, the VPN, or a firewall."),
+        "{where} cannot be reached from here ({why}): check the network, the VPN, or a firewall"),
     "timeout": FaultText("timeout", True,
         "{where} did not answer within {seconds} s: "
-        "check that the host is up, and the VPN or a firewall on the way."),
+        "check that the host is up, and the VPN or a firewall on the way"),
     "login_timeout": FaultText("timeout", True,
         "{where} took the connection but did not finish the login within {seconds} s: "
-        "it may be overloaded, or no SSH server; check the port."),
+        "it may be overloaded, or no SSH server; check the port"),
     "proxy": FaultText("refused", True,
-        "The way to {where} failed: {command} said {why!r}. Try that command by hand."),
+        "the way to {where} failed: {command} said {why!r}; try that command by hand"),
     "proxy_dns": FaultText("dns", False,
-        "The way to {where} failed, because a name on it has no address: {command} said {why!r}. "
-        "Check that name."),
+        "the way to {where} failed, because a name on it has no address: {command} said {why!r}; "
+        "check that name"),
     "proxy_auth": FaultText("auth", False,
-        "The way to {where} failed at its login: {command} said {why!r}. "
-        "Log in there once with ssh, or unlock its key with ssh-add."),
+        "the way to {where} failed at its login: {command} said {why!r}; "
+        "log in there once with ssh, or unlock its key with ssh-add"),
     "proxy_host_key": FaultText("host_key", False,
-        "The way to {where} failed, because a host key on it is not known: {command} said {why!r}. "
-        "Log in there once with ssh."),
+        "the way to {where} failed, because a host key on it is not known: {command} said {why!r}; "
+        "log in there once with ssh"),
     "never_spoke": FaultText("refused", True,
         "{where} took the connection and ended it without speaking SSH ({why}): "
-        "check the port; an SSH server does so when it has too many logins at once (MaxStartups)."),
+        "check the port; an SSH server does so when it has too many logins at once (MaxStartups)"),
     "not_ssh": FaultText("refused", False,
-        "{where} answered, but not as an SSH server should ({why}): check the port."),
+        "{where} answered, but not as an SSH server should ({why}): check the port"),
     "no_agreement": FaultText("refused", False,
         "{where} and this client have no cipher, key exchange or host key type in common ({why}): "
-        "its SSH server may be too old, or its settings too narrow."),
+        "its SSH server may be too old, or its settings too narrow"),
     "closed_early": FaultText("lost", True,
         "{where} closed the connection during the login ({why}): "
-        "it may refuse this address or user; its own log says why."),
+        "it may refuse this address or user; its own log says why"),
     "disconnected": FaultText("lost", True,
-        "{where} ended the login: {why!r}. Its own log may say more."),
+        "{where} ended the login: {why!r}; its own log may say more"),
     # The host's key.
     "host_key_unknown": FaultText("host_key", False,
-        "The host key of {where} is not known here: {algorithm} {fingerprint}. "
-        "If that is the host's own, add it by logging in once with: {command}"),
+        "the host key of {where} is not known here: {algorithm} {fingerprint}; "
+        "if that is the host's own, add it by logging in once with: {command}"),
     "host_key_unknown_plain": FaultText("host_key", False,
-        "The host key of {where} is not known here: {algorithm} {fingerprint}. "
-        "If that is the host's own, add this line to {file}: {line}"),
+        "the host key of {where} is not known here: {algorithm} {fingerprint}; "
+        "if that is the host's own, add this line to {file}: {line}"),
     "host_key_changed": FaultText("host_key", False,
-        "THE HOST KEY OF {where} HAS CHANGED: it shows {algorithm} {fingerprint}, but {place} holds {known}. "
-        "Someone may be in between; only if you know why it changed, remove the old one with: {command}"),
+        "THE HOST KEY OF {where} HAS CHANGED: it shows {algorithm} {fingerprint}, but {place} holds {known}; "
+        "someone may be in between; only if you know why it changed, remove the old one with: {command}"),
     "host_key_other_type": FaultText("host_key", False,
-        "The host key of {where} is of another type than the one known here: "
-        "it shows {algorithm} {fingerprint}, but {place} holds {known}. "
-        "Someone may be in between; only if you know why, remove the old one with: {command}"),
+        "the host key of {where} is of another type than the one known here: "
+        "it shows {algorithm} {fingerprint}, but {place} holds {known}; "
+        "someone may be in between; only if you know why, remove the old one with: {command}"),
     "host_key_revoked": FaultText("host_key", False,
-        "The host key of {where} is marked as revoked in {place}: {algorithm} {fingerprint}. "
-        "Do not log in there; ask who runs it."),
+        "the host key of {where} is marked as revoked in {place}: {algorithm} {fingerprint}; "
+        "do not log in there, and ask who runs it"),
     "host_certificate": FaultText("host_key", False,
-        "The host certificate of {where} is not good ({why}): "
-        "ask who runs it, or see the @cert-authority lines in known_hosts."),
+        "the host certificate of {where} is not good ({why}): "
+        "ask who runs it, or see the @cert-authority lines in known_hosts"),
     # The login.
     "auth": FaultText("auth", False,
-        "{where} did not let {user} in; it takes {methods}: {tried}. Try: {command}"),
+        "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}"),
     "too_many_keys": FaultText("auth", False,
-        "{where} ended the login after too many keys: {tried}. "
-        "Name the right one with IdentityFile and IdentitiesOnly yes in the SSH configuration."),
+        "{where} ended the login after too many keys: {tried}; "
+        "name the right one with IdentityFile and IdentitiesOnly yes in the SSH configuration"),
     # The session.
     "no_session": FaultText("refused", False,
         "{where} let {user} in but allows no command ({why}): "
-        "see MaxSessions, ForceCommand and the account's shell there."),
+        "see MaxSessions, ForceCommand and the account's shell there"),
     "lost": FaultText("lost", True,
-        "The link to {where} broke ({why})."),
+        "the link to {where} broke ({why})"),
 }
 # fmt: on
 

@@ -7,16 +7,24 @@ import shlex
 _OUTSIDE_QUOTES = "'\\!"
 
 
+# csh takes words of up to 8 KiB; quoting makes a piece up to four times as long.
+_PIECE = 1500
+# Joins the pieces (no separator), lets printf(1) undo the octal digits, and runs what comes out.
+_UNPACK = 'IFS=; line=$(printf "$*"); eval "exec $line"'
+
+
 def command_line(arguments: list[str]) -> str:
     """Return the line that starts ``arguments`` through /bin/sh, whatever the login shell is.
 
     The line is printable ASCII without a newline: csh has no newline inside quotes, and bytes above 127 are
-    not safe in it. One argument may have about 8,000 bytes (csh: "Word too long").
+    not safe in it. No shell is left waiting above the command.
     """
     joined = shlex.join(arguments)
-    printable = all(" " <= character <= "~" for character in joined)
-    script = f"exec {joined}" if printable else f"eval \"exec $(printf '{_octal(joined)}')\""
-    return f"exec /bin/sh -c {_quoted(script)}"
+    if len(joined) <= _PIECE and all(" " <= character <= "~" for character in joined):
+        return f"exec /bin/sh -c {_quoted(f'exec {joined}')}"
+    packed = _octal(joined)
+    pieces = [packed[start : start + _PIECE] for start in range(0, len(packed), _PIECE)]
+    return " ".join(["exec /bin/sh -c", _quoted(_UNPACK), "sh", *map(_quoted, pieces)])
 
 
 def _octal(text: str) -> str:

@@ -35,10 +35,12 @@ def resolve(target: Target, config_file: str | None) -> Resolved:
 
 def _load(target: Target, file: Path, *, required: bool) -> SSHClientConfig:
     paths = [file] if required or file.is_file() else []
-    me, nothing = local_user(), cast(SSHClientConfig, None)
-    user, port = target.user or me, target.port or 22
+    # What is not said is an empty tuple there; said, it would outrank the file.
+    user, port = target.user or (), target.port or ()
     try:
-        loaded = SSHClientConfig.load(nothing, paths, False, False, False, me, user, target.host, port)
+        loaded = SSHClientConfig.load(
+            None, paths, False, False, False, local_user(), user, target.host, port
+        )
         return cast(SSHClientConfig, loaded)
     except (ConfigParseError, ValueError) as error:
         raise fault("config_plain", file=file, target=target.text, why=error) from None

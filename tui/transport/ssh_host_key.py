@@ -36,7 +36,9 @@ class HostKeyGate:
     def admits(self, algorithm: str, blob: bytes) -> bool:
         """Say whether to go on with this key."""
         judgement = self.keys.judge(algorithm, blob)
-        if judgement.standing == "revoked" or self._listed_as_revoked(blob):
+        if self._listed_as_revoked(blob):
+            return self._refuse("host_key_revoked", algorithm, blob, Judgement("revoked"))
+        if judgement.standing == "revoked":
             return self._refuse("host_key_revoked", algorithm, blob, judgement)
         if judgement.standing == "known":
             return True
@@ -58,8 +60,8 @@ class HostKeyGate:
             return self._refuse(f"host_key_{judgement.standing}", algorithm, blob, judgement)
         place = judgement.by.place if judgement.by is not None else "known_hosts"
         self._notice(
-            f"The host key of {self._resolved.where} is not the one in {place}; "
-            "StrictHostKeyChecking no lets it pass."
+            f"the host key of {self._resolved.where} is not the one in {place}; "
+            "StrictHostKeyChecking no lets it pass"
         )
         return True
 
@@ -70,10 +72,10 @@ class HostKeyGate:
             known_hosts.append(file, self.keys.name, algorithm, blob, hashed=hashed)
         except OSError as error:
             where = self._resolved.where
-            self._notice(f"The host key of {where} could not be added to {file}: {error.strerror}.")
+            self._notice(f"the host key of {where} could not be added to {file}: {error.strerror}")
         else:
             what = f"{known_hosts.short_algorithm(algorithm)} {known_hosts.fingerprint(blob)}"
-            self._notice(f"Added the host key of {self._resolved.where} to {file}: {what}.")
+            self._notice(f"added the host key of {self._resolved.where} to {file}: {what}")
 
     def _refuse(self, row: str, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         by, files = judgement.by, self._resolved.known_hosts
