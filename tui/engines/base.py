@@ -161,7 +161,8 @@ class Engine:
     ``model_is_name``: without a served name on the command line the server lists the model argument itself.
     ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
     one is found in the first line of every start. ``access`` matches an access line (groups ``client``,
-    ``method``, ``path``, ``code``); ``echo`` another line that a probe of ours causes. ``fatal`` lines
+    ``method``, ``path``, ``code``), ``access_hint`` is a text in every such line; ``echo`` matches another
+    line that a probe of ours causes. ``fatal`` lines
     support the reason of an end: patterns that name a cause first, those that only report one last.
     ``shutdown`` lines say that the end was asked for, unless a fatal line stands before.
     """
@@ -178,6 +179,7 @@ class Engine:
     error: re.Pattern[str]
     warning: re.Pattern[str]
     access: re.Pattern[str]
+    access_hint: str
     first_lines: tuple[str, ...]
     echo: re.Pattern[str] | None = None
     default_host: str = "127.0.0.1"

@@ -12,7 +12,8 @@ BAR = re.compile(
     r"(?P<text>[^\r\n|%]*?):?\s*(?P<percent>\d+)%(?:\|[^|]*\|| Completed \|)\s*"
     r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]*\]"
 )
-SHARDS = r"(?:L|Multi-thread l)oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
+# "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
+SHARDS = r"oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
 PYTHON_EXCEPTION = r"(?:^|[\])] )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
 OUT_OF_MEMORY = r"OutOfMemoryError|CUDA(?: driver error:)? out of memory|cudaMalloc failed: out of memory"
 NATIVE = (

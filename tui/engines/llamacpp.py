@@ -84,6 +84,7 @@ LLAMACPP = Engine(
     access=re.compile(
         r"request: (?P<method>[A-Z]+) +(?P<path>[^\s?]+)\S* +(?P<client>\S+) +(?P<code>\d{3})\b"
     ),
+    access_hint="request: ",
     first_lines=(r"\bbuild: \d+ \(", r"\bbuild \d+ \(\w+\) with ", r"verbosity = [0-3] \(adjust"),
     port_opens_early=True,
     model_is_name=False,

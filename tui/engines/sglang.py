@@ -129,6 +129,7 @@ SGLANG = Engine(
     access=UVICORN_ACCESS,
     # Each generating health check and token probe prints one (measured).
     echo=re.compile(r"Prefill batch\b.*#new-seq: 1, #new-token: \d{1,3}, .*#running-req: 0, #queue-req: 0"),
+    access_hint=" HTTP/",
     first_lines=(r"server_args=(?:ServerArgs\(|\{)",),
     health_costs_a_token=True,
 )

@@ -140,6 +140,7 @@ VLLM = Engine(
     access=UVICORN_ACCESS,
     # One line of each start: the first of the logo (0.24+) or the version (before). "non-default args"
     # follows them, so it would cut them off.
+    access_hint=" HTTP/",
     first_lines=(r"vLLM API server version ", r"\] +█ +█ +█▄ +▄█"),
     log_stream="stdout",
 )

@@ -67,6 +67,7 @@ class Load:
         self.exit: Exit | None = None
         self.tail = ""
         self.log_activity_s: float | None = None
+        self.behind_bytes = 0
         self._refused = False
         self._deaf = False
         self._behind = server is not None and at_s - server.started_s > SEEN_FROM_START_S
@@ -147,6 +148,7 @@ class Load:
         """Take lines in; our own access lines are left out of everything."""
         behind = self._behind or event.behind_bytes > 0
         self._behind = event.behind_bytes > 0
+        self.behind_bytes = event.behind_bytes
         at_s = None if behind else event.mono_s
         returns = set(event.returns)
         active = False

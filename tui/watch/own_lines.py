@@ -83,7 +83,7 @@ class OwnLines:
     def _name(self, line: str) -> str | None:
         if self.engine is None or not self.paths:
             return None
-        found = self.engine.access.search(line)
+        found = self.engine.access.search(line) if self.engine.access_hint in line else None
         if found is not None:
             client = found["client"].strip("[]")
             near = client in ("::1", "localhost") or client.startswith("127.") or client.endswith(".1")

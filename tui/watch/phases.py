@@ -1,6 +1,7 @@
 """The phase of a load: what its log says, and the time spent in each."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tui.engines.base import Engine, Phase
@@ -33,8 +34,12 @@ class Quote:
 
 
 def _joined(engine: Engine, phase: Phase) -> re.Pattern[str] | None:
-    patterns = [row.pattern.pattern for row in engine.phases if row.phase is phase]
-    return re.compile("|".join(f"(?:{text})" for text in patterns)) if patterns else None
+    patterns = [row.pattern for row in engine.phases if row.phase is phase]
+    return _any_of(patterns) if patterns else None
+
+
+def _any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns))
 
 
 class LogPhases:
@@ -51,12 +56,14 @@ class LogPhases:
         self.shutdown: Quote | None = None
         self._forward: list[tuple[Phase, re.Pattern[str]]] = []
         self._back: list[tuple[Phase, re.Pattern[str]]] = []
+        self._ends: re.Pattern[str] | None = None
         if engine is not None:
             for phase in reversed(Phase):
                 joined = _joined(engine, phase)
                 if joined is not None:
                     self._forward.append((phase, joined))
             self._back = [(row.phase, row.pattern) for row in engine.phases if row.back]
+            self._ends = _any_of([*engine.fatal, engine.shutdown])
 
     def read(self, line: str, number: int = 0) -> Phase | None:
         """Take one line in; return the phase that it moved the load to, None when to none."""
@@ -90,7 +97,7 @@ class LogPhases:
         return self.fatal is not None and self.fatal.weight == 0
 
     def _note_end(self, line: str, number: int) -> None:
-        if self.engine is None:
+        if self.engine is None or self._ends is None or not self._ends.search(line):
             return
         best = len(self.engine.fatal) if self.fatal is None else self.fatal.weight
         for weight, pattern in enumerate(self.engine.fatal[:best]):

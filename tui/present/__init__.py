@@ -1,0 +1,11 @@
+"""WatchState -> the plain values that widgets draw, and the words for the commands. Pure.
+
+Values are equal from one call to the next while nothing has changed: nothing in them runs on by itself but
+the clock of a load under way, and figures are rounded to what is drawn.
+"""
+
+from tui.present.screen import log_lines, present
+from tui.present.summary import exit_summary, title
+from tui.watch.words import age_text, clock_text
+
+__all__ = ["age_text", "clock_text", "exit_summary", "log_lines", "present", "title"]

@@ -1,0 +1,88 @@
+"""GPU rows."""
+
+from tui.events import GpuDriver
+from tui.present.figures import gib, rounded
+from tui.watch.gpus import Gpu
+from tui.watch.meaning import Meaning
+from tui.watch.words import age_text
+from widgets.values import GpuPanel, GpuRow, Mood
+
+HISTORY_SHOWN = 80
+"""Readings that any row has room for at a usual width; a longer history would only be compared and cut."""
+
+
+def gpu_panel(state: Meaning, width: int | None) -> GpuPanel:
+    """Return all rows, or the sentence why there is none."""
+    shown = max(HISTORY_SHOWN, width or 0)
+    silent = state.driver is not None and state.driver.state in ("silent", "failed")
+    stale = state.link.stale or silent
+    rows = tuple(_row(gpu, shown, stale) for gpu in state.gpus.in_order())
+    if not rows:
+        return GpuPanel((), sentence=_no_rows(state))
+    return GpuPanel(rows, caption=_caption(state, rows))
+
+
+def _row(gpu: Gpu, shown: int, stale: bool) -> GpuRow:
+    sample, fact, detail = gpu.sample, gpu.fact, gpu.detail
+    note, mood = _note(gpu)
+    total = sample.memory_total_mib if sample is not None else None
+    if total is None and fact is not None:
+        total = fact.memory_total_mib
+    return GpuRow(
+        index=gpu.index,
+        name=_short_name(fact.name) if fact is not None else None,
+        memory_used_mib=rounded(sample.memory_used_mib) if sample is not None else None,
+        memory_total_mib=rounded(total),
+        slope_gib_s=rounded(gpu.slope_gib_s, 2),
+        utilisation_pct=rounded(sample.utilisation_pct) if sample is not None else None,
+        history=tuple(rounded(value) for value in list(gpu.history)[-shown:]),
+        power_w=rounded(sample.power_w) if sample is not None else None,
+        power_limit_w=rounded(fact.power_limit_w) if fact is not None else None,
+        temperature_c=rounded(detail.temperature_c) if detail is not None else None,
+        note=note,
+        mood=mood,
+        stale=stale,
+    )
+
+
+def _note(gpu: Gpu) -> tuple[str, Mood]:
+    if gpu.sample is None:
+        return "no reading yet", Mood.WAITING
+    match gpu.sample.state:
+        case "ok":
+            return "", Mood.IDLE
+        case "lost":
+            return gpu.sample.sentence or "lost", Mood.BAD
+        case "error":
+            return gpu.sample.sentence or "cannot be read", Mood.WARNING
+
+
+def _short_name(name: str | None) -> str | None:
+    return None if name is None else name.removeprefix("NVIDIA ")
+
+
+def _no_rows(state: Meaning) -> str:
+    if state.driver is not None and state.driver.state != "ok":
+        return state.driver.sentence
+    if state.driver is not None:
+        return "the driver shows no GPU"
+    if state.url_alone and state.link.state == "none":
+        return "a URL alone is watched: its host's GPUs are not seen"
+    return "no GPU reading yet"
+
+
+def _caption(state: Meaning, rows: tuple[GpuRow, ...]) -> str:
+    used = [row.memory_used_mib for row in rows if row.memory_used_mib is not None]
+    total = [row.memory_total_mib for row in rows if row.memory_total_mib is not None]
+    words = [f"{gib(sum(used))} of {gib(sum(total))} GiB"] if used and total else []
+    if state.driver is not None:
+        words.append(_driver_text(state.driver))
+    return " · ".join(word for word in words if word)
+
+
+def _driver_text(driver: GpuDriver) -> str:
+    if driver.state == "silent" and driver.silent_s is not None:
+        return f"driver silent for {age_text(driver.silent_s)}"
+    if driver.state != "ok":
+        return driver.sentence
+    return f"driver {driver.version}" if driver.version else ""

@@ -1,0 +1,48 @@
+"""The log pane's title and sentence, and its lines."""
+
+from tui.present.figures import size_text
+from tui.watch.follow import log_sentence
+from tui.watch.log_buffer import BufferedLine
+from tui.watch.meaning import Meaning
+from widgets.values import LogLine, LogPanel, Mood
+
+BEHIND_BYTES = 64 * 1024
+"""Less than this still to be read is the ordinary delay of a busy log."""
+
+
+def log_panel(state: Meaning) -> LogPanel:
+    """Return what the pane shows besides its lines."""
+    return LogPanel(title=_title(state), sentence=_sentence(state), tail=state.log_tail)
+
+
+def line(buffered: BufferedLine) -> LogLine:
+    """Return a line as it is drawn."""
+    if buffered.level == "error":
+        mood = Mood.BAD
+    elif buffered.level == "warning":
+        mood = Mood.WARNING
+    else:
+        mood = Mood.ACTIVE if buffered.mark is not None else Mood.IDLE
+    return LogLine(buffered.number, buffered.text, mood)
+
+
+def _title(state: Meaning) -> str:
+    path = state.log_source.path if state.log_source is not None else None
+    if path is None and state.wanted is not None:
+        path = state.wanted.log_path
+    behind = state.log_behind_bytes
+    words = [path or "", f"{size_text(behind)} behind" if behind > BEHIND_BYTES else ""]
+    return " · ".join(word for word in words if word)
+
+
+def _sentence(state: Meaning) -> str:
+    source = state.log_source
+    if source is not None and source.state not in ("open", "none"):
+        return source.sentence
+    if state.shown is not None:
+        return log_sentence(state.shown, state.options)
+    if state.log.total:
+        return ""
+    if state.url_alone and state.link.state == "none":
+        return "a URL alone is watched: its server's log is not seen"
+    return "no log: no server is followed yet"

@@ -1,0 +1,88 @@
+"""The readiness ladder in words."""
+
+from tui.present.figures import latency_text
+from tui.watch.ladder import READY_RUNG, RUNGS, Rung
+from tui.watch.meaning import Meaning
+from tui.watch.words import clock_text
+from widgets.values import Ladder, LadderRung, Mood
+
+_NAMES = {"token": "first token"}
+_MOODS = {"unknown": Mood.IDLE, "waiting": Mood.WAITING, "ok": Mood.GOOD, "bad": Mood.BAD}
+_BAD_WORDS = {
+    "wrong_model": "wrong model",
+    "key_needed": "key needed",
+    "tls": "TLS fault",
+    "not_http": "not HTTP",
+}
+
+
+def ladder(state: Meaning) -> Ladder:
+    """Return the rungs with the sentence over them."""
+    headline, mood = _headline(state)
+    return Ladder(tuple(_rung(state, rung) for rung in state.ladder), headline, mood)
+
+
+def _rung(state: Meaning, rung: Rung) -> LadderRung:
+    asks_port = rung.name != "process"
+    return LadderRung(
+        name=_NAMES.get(rung.name, rung.name),
+        mood=_MOODS[rung.state],
+        state=_state_word(state, rung),
+        since=_since(state, rung) if asks_port else "",
+        tries=rung.tries if asks_port and rung.tries else None,
+        latency=latency_text(rung.latency_ms),
+        answer=rung.answer,
+    )
+
+
+def _state_word(state: Meaning, rung: Rung) -> str:
+    match rung.state:
+        case "ok":
+            return "alive" if rung.name == "process" else "ok"
+        case "waiting":
+            return "waiting"
+        case "bad":
+            return "gone" if rung.name == "process" else _BAD_WORDS.get(rung.outcome or "", "wrong")
+        case "unknown":
+            needed = RUNGS.index(READY_RUNG[state.options.ready_on])
+            if RUNGS.index(rung.name) > needed:
+                return "not needed"
+            return "not known" if rung.name == "process" else "not asked"
+
+
+def _since(state: Meaning, rung: Rung) -> str:
+    """Return the moment since which it is so, as T+ of the load: a text that does not run on."""
+    origin_s = state.started_s if state.started_s is not None else state.began_s
+    if rung.since_s is None or origin_s is None:
+        return ""
+    return f"T+ {clock_text(rung.since_s - origin_s)}"
+
+
+def _headline(state: Meaning) -> tuple[str, Mood]:
+    if state.outcome == "failed":
+        end = state.last_end
+        calm = end is not None and end.fault == "shut_down"
+        return state.reason, Mood.WARNING if calm else Mood.BAD
+    if state.ready:
+        return _ready_text(state), Mood.GOOD
+    if not state.loading:
+        mood = Mood.WARNING if state.choice.kind == "several" else Mood.IDLE
+        return state.choice.sentence, mood
+    if state.shown is not None and not state.shown.arguments.serves_api:
+        return "this node of a multi-node load answers no requests: watch its first node", Mood.WARNING
+    mood = Mood.BAD if state.fault is not None else Mood.WAITING
+    reason = state.reason
+    return (f"not ready: {reason}" if reason else "not ready: not asked yet"), mood
+
+
+def _ready_text(state: Meaning) -> str:
+    by = {"token": "a token came back", "model": "the model is listed", "health": "health is ok"}
+    text = f"ready: {by[state.options.ready_on]}"
+    if state.model is not None and state.options.ready_on != "health":
+        text += f" from {state.model}" if state.options.ready_on == "token" else f": {state.model}"
+    if state.ready_seen and state.ready_s is not None and state.started_s is not None:
+        text += f", {clock_text(state.ready_s - state.started_s)} after the start"
+    elif not state.ready_seen:
+        text += "; it was ready before the watch began"
+    port = next(rung for rung in state.ladder if rung.name == "port")
+    return text if port.state == "ok" else f"{text}; but now the port answers: {port.answer}"

@@ -1,0 +1,91 @@
+"""What stays in the terminal when the screen is left, and the window's title."""
+
+from tui.present.bench import headline
+from tui.present.figures import figure, gib
+from tui.present.header import engine_text, host_text
+from tui.watch.meaning import Meaning
+from tui.watch.words import clock_text
+
+
+def exit_summary(state: Meaning, client_now_s: float) -> list[str]:
+    """Return at most six lines: host and server, phases, outcome, peak memory, benchmark, the load before."""
+    if state.shown is None and not state.loading and state.outcome is None:
+        where = host_text(state)
+        return [f"tminus: {where}: {state.choice.sentence}" if where else "tminus: no host was reached"]
+    lines = [
+        _server(state),
+        _phases(state, client_now_s),
+        _outcome(state, client_now_s),
+        _memory(state),
+        _bench(state),
+        _before(state),
+    ]
+    return [text for text in lines if text]
+
+
+def _server(state: Meaning) -> str:
+    server = state.shown
+    words = [engine_text(state) or "server", state.model or ""]
+    if server is not None:
+        words.append(f"pid {server.pid}, port {server.port}")
+    return f"tminus: {host_text(state)}: {' · '.join(word for word in words if word)}"
+
+
+def _phases(state: Meaning, client_now_s: float) -> str:
+    now_s = state.source_now(client_now_s)
+    words: list[str] = []
+    for span in state.phases:
+        seconds = span.seconds(now_s) if now_s is not None else None
+        if span.phase.value != "ready":
+            words.append(span.phase.words + (f" {clock_text(seconds)}" if seconds is not None else ""))
+    return f"phases: {', '.join(words)}" if words else ""
+
+
+def _outcome(state: Meaning, client_now_s: float) -> str:
+    if state.outcome == "failed":
+        return f"failed: {state.reason}"
+    started_s, ready_s = state.started_s, state.ready_s
+    if state.ready:
+        if state.ready_seen and ready_s is not None and started_s is not None:
+            return f"ready {clock_text(ready_s - started_s)} after the start"
+        return "ready" if state.ready_seen else "ready before the watch began"
+    now_s = state.source_now(client_now_s)
+    since = f" at T+ {clock_text(now_s - started_s)}" if now_s is not None and started_s is not None else ""
+    return f"not ready{since}: {state.reason}" if state.reason else f"not ready{since}"
+
+
+def _memory(state: Meaning) -> str:
+    peaks = [(gpu.index, gib(gpu.peak_mib)) for gpu in state.gpus.in_order() if gpu.peak_mib is not None]
+    if not peaks:
+        return ""
+    if len({peak for _, peak in peaks}) == 1:
+        which = f"GPU {peaks[0][0]}" if len(peaks) == 1 else f"{len(peaks)} GPUs"
+        return f"peak GPU memory: {which} {peaks[0][1]} GiB{' each' if len(peaks) > 1 else ''}"
+    return f"peak GPU memory: {', '.join(f'{index}: {peak}' for index, peak in peaks)} GiB"
+
+
+def _bench(state: Meaning) -> str:
+    if not state.bench.results:
+        return ""
+    result = state.bench.results[-1]
+    ttft = result.ttft_ms.p50
+    return f"benchmark: {headline(result)}" + (f", TTFT p50 {figure(ttft)} ms" if ttft is not None else "")
+
+
+def _before(state: Meaning) -> str:
+    end = state.last_end
+    return f"before it: {end.reason}" if end is not None and state.outcome != "failed" else ""
+
+
+def title(state: Meaning) -> str:
+    """Return the terminal's title: what is the matter, with which model, where."""
+    if state.ready:
+        first = "READY"
+    elif state.outcome == "failed":
+        first = "FAILED"
+    elif state.loading:
+        first = state.phase.words if state.phase is not None else "waiting"
+    else:
+        first = "no server"
+    words = [first, state.model or "", host_text(state)]
+    return " · ".join(word for word in words if word)

@@ -1,0 +1,222 @@
+"""What a watch means so far: the read-only half of WatchState."""
+
+from collections import deque
+from typing import Literal
+
+from tui.engines.base import Engine, Phase
+from tui.events import GpuDriver, Hello, LogSource, Notice
+from tui.requests import FollowRequest
+from tui.watch.bench import BenchState
+from tui.watch.clock import SourceClock
+from tui.watch.follow import expected_model, follow_request
+from tui.watch.gpus import GpuBook
+from tui.watch.ladder import Rung, missing
+from tui.watch.link import LinkState
+from tui.watch.load import End, Load
+from tui.watch.log_buffer import LogBuffer
+from tui.watch.options import WatchOptions
+from tui.watch.phases import PhaseSpan
+from tui.watch.target import Choice, Server, choose
+
+NOTICES = 50
+
+
+class Meaning:
+    """Everything that can be asked of a watch. Times are on the host's monotonic clock.
+
+    Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
+    ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
+    so far), ``alerts`` (how often a load became ready or ended). Properties tell of the current load, or of
+    the one that ended last until the next is taken up.
+    """
+
+    def __init__(self, options: WatchOptions) -> None:
+        self.options = options
+        self.hello: Hello | None = None
+        self.link = LinkState()
+        self.driver: GpuDriver | None = None
+        self.gpus = GpuBook()
+        self.servers: list[Server] = []
+        self.choice: Choice = choose([], options, None)
+        self.log = LogBuffer()
+        self.log_source: LogSource | None = None
+        self.notices: deque[Notice] = deque(maxlen=NOTICES)
+        self.bench = BenchState(armed=options.bench_on_ready)
+        self.dropped = 0
+        self.loads = 0
+        self.alerts = 0
+        self._clock = SourceClock()
+        self._load: Load | None = None
+        self._earlier_end: End | None = None
+        self._wanted = follow_request(None, options)
+
+    def source_now(self, client_s: float) -> float | None:
+        """Return the host's monotonic time at a client's time, None before the first event of the host."""
+        return self._clock.source_s(client_s)
+
+    @property
+    def wanted(self) -> FollowRequest | None:
+        """What the source should follow now; the session sends it whenever it changes.
+
+        None before the first server was found (and without a URL). It stays as it was after a server's end,
+        so that the last lines of its log still come.
+        """
+        return self._wanted
+
+    @property
+    def url_alone(self) -> bool:
+        """Whether only a URL is watched: no process is known, so nothing but its port can tell."""
+        return self.options.url is not None and self.shown is None
+
+    @property
+    def target(self) -> Server | None:
+        """The server that is followed, None when there is none (yet, or any more)."""
+        return None if self._load is None or self._load.ended else self._load.server
+
+    @property
+    def shown(self) -> Server | None:
+        """The server of the current load, also after its end."""
+        return None if self._load is None else self._load.server
+
+    @property
+    def engine(self) -> Engine | None:
+        """The engine of the current load, None when not known."""
+        return None if self._load is None else self._load.engine
+
+    @property
+    def model(self) -> str | None:
+        """The model's name: as the server lists it, else as its arguments say."""
+        listed = None if self._load is None else self._load.ladder.listed
+        server = self.shown
+        named = server.model if server is not None else None
+        if not listed:
+            return named
+        expected = self.expected_model
+        return expected if expected in listed else listed[0]
+
+    @property
+    def expected_model(self) -> str | None:
+        """The id that has to answer: options, else the arguments, else None (the first listed)."""
+        return expected_model(self.shown, self.options)
+
+    @property
+    def loading(self) -> bool:
+        """Whether a load is under way: taken up and not ended."""
+        return self._load is not None and not self._load.ended
+
+    @property
+    def began_s(self) -> float | None:
+        """When the current load was taken up."""
+        return None if self._load is None else self._load.began_s
+
+    @property
+    def started_s(self) -> float | None:
+        """When the server of the current load started, None when not known (a URL alone)."""
+        return None if self._load is None else self._load.started_s
+
+    @property
+    def phase(self) -> Phase | None:
+        """Where the load stands (stood, after its end), None when nothing tells."""
+        return None if self._load is None else self._load.timeline.phase
+
+    @property
+    def phase_since_s(self) -> float | None:
+        """When that phase began, None when that was not seen."""
+        return None if self._load is None else self._load.timeline.since_s
+
+    @property
+    def phases(self) -> list[PhaseSpan]:
+        """The phases so far in order, the current one last."""
+        return [] if self._load is None else list(self._load.timeline.spans)
+
+    @property
+    def past_phases(self) -> list[PhaseSpan]:
+        """The phases before the current one, in order."""
+        return self.phases[:-1]
+
+    @property
+    def ladder(self) -> tuple[Rung, Rung, Rung, Rung, Rung]:
+        """Process, port, health, model, token."""
+        if self._load is None:
+            return (Rung("process"), Rung("port"), Rung("health"), Rung("model"), Rung("token"))
+        return self._load.ladder.rungs
+
+    @property
+    def ready(self) -> bool:
+        """Whether the rung that counts was reached in this load, by the expected model; False once ended."""
+        return self.outcome == "ready"
+
+    @property
+    def ready_s(self) -> float | None:
+        """When it became ready (or was first found ready, see ready_seen), None when it never was."""
+        return None if self._load is None else self._load.ready_s
+
+    @property
+    def ready_seen(self) -> bool:
+        """Whether the load was seen not ready before it was: only then its time to ready is known."""
+        return self._load is not None and self._load.ready_seen
+
+    @property
+    def outcome(self) -> Literal["ready", "failed"] | None:
+        """How the current load came out so far; a ready one may yet fail."""
+        if self._load is None:
+            return None
+        if self._load.ended:
+            return "failed"
+        return "ready" if self._load.ready_s is not None else None
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, or what is not there yet, in one sentence; "" when ready."""
+        if self._load is None:
+            return self.choice.sentence
+        end = self._load.end
+        if end is not None:
+            return end.reason
+        return "" if self.outcome == "ready" else missing(self._load.ladder.rungs)
+
+    @property
+    def fault(self) -> str | None:
+        """The class of the failure: died, shut_down, refused; wrong_model or key_needed while that is so."""
+        if self._load is None:
+            return None
+        end = self._load.end
+        if end is not None:
+            return end.fault
+        if self._load.ladder.rung("model").state == "bad":
+            return "key_needed" if self._load.ladder.rung("model").outcome == "key_needed" else "wrong_model"
+        needs_key = any(rung.state == "bad" and rung.outcome == "key_needed" for rung in self.ladder)
+        return "key_needed" if needs_key else None
+
+    @property
+    def last_end(self) -> End | None:
+        """How the last load that ended did; the current one's if that has ended."""
+        end = None if self._load is None else self._load.end
+        return end or self._earlier_end
+
+    @property
+    def attempts(self) -> int:
+        """How many questions were put to the server's port in this load."""
+        return 0 if self._load is None else self._load.ladder.attempts
+
+    @property
+    def log_tail(self) -> str:
+        """The unfinished line at the end of the log, or the bar that is being redrawn."""
+        if self._load is not None and self._load.tail and not self._load.ended:
+            return self._load.tail
+        return self.log.held.text if self.log.held is not None else ""
+
+    @property
+    def log_behind_bytes(self) -> int:
+        """How much of the log is still to be read."""
+        return 0 if self._load is None else self._load.behind_bytes
+
+    @property
+    def log_last_activity_s(self) -> float | None:
+        """When the log last grew by a line that we did not cause; None when that was not seen."""
+        return None if self._load is None else self._load.log_activity_s
+
+    @property
+    def bench_due(self) -> bool:
+        """Whether an armed benchmark is to be fired now."""
+        return self.ready and self.bench.armed and self.bench.running is None
