@@ -7,6 +7,7 @@ import asyncio
 import os
 import shlex
 import shutil
+import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,7 @@ async def _ssh_g(program: str, target: Target, config_file: str | None) -> dict[
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):  # it ended by itself in this moment
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)  # with the command of a Match exec that hangs
             await process.wait()
     if process.returncode != 0:
         raise fault("config", target=target.text, why=_complaint(errors), command=shlex.join(command))

@@ -38,9 +38,7 @@ def _load(target: Target, file: Path, *, required: bool) -> SSHClientConfig:
     # What is not said is an empty tuple there; said, it would outrank the file.
     user, port = target.user or (), target.port or ()
     try:
-        loaded = SSHClientConfig.load(
-            None, paths, False, False, False, local_user(), user, target.host, port
-        )
+        loaded = SSHClientConfig.load(None, paths, False, False, False, local_user(), user, target.host, port)
         return cast(SSHClientConfig, loaded)
     except (ConfigParseError, ValueError) as error:
         raise fault("config_plain", file=file, target=target.text, why=error) from None
@@ -64,7 +62,7 @@ def _resolved(target: Target, config_file: str | None, config: SSHClientConfig, 
         identity_files=existing_files(keys, tokens),
         certificate_files=existing_files(_texts(config, "CertificateFile") or [], tokens),
         identities_only=bool(config.get("IdentitiesOnly")),
-        identity_agent=agent_socket(_text(config, "IdentityAgent"), tokens),
+        identity_agent=agent_socket(_agent(config), tokens),
         known_hosts=own if named_own is None else tuple(map(tokens.path, named_own)),
         global_known_hosts=system if named_system is None else tuple(map(tokens.path, named_system)),
         revoked_host_keys=None,
@@ -78,6 +76,11 @@ def _resolved(target: Target, config_file: str | None, config: SSHClientConfig, 
         public_key=config.get("PubkeyAuthentication") is not False,
         ssh=f"ssh {target.text}",
     )
+
+
+def _agent(config: SSHClientConfig) -> str:
+    """Return what names the agent; asyncssh makes nothing of the word none."""
+    return cast(str | None, config.get("IdentityAgent", "SSH_AUTH_SOCK")) or "none"
 
 
 def _text(config: SSHClientConfig, option: str) -> str | None:
