@@ -11,7 +11,7 @@ import pytest
 from ssh_server import SshServer, StartSshServer, make_key, run, until
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh import SshOptions
 from tui.transport.ssh_limits import Limits
 
 pytestmark = pytest.mark.ssh
@@ -186,22 +186,13 @@ async def test_a_refused_port_may_be_tried_again(
     assert f"port {free_port} refused the connection" in fault.sentence
 
 
-async def test_an_unknown_name_is_not_tried_again_before_a_first_success(
+async def test_an_unknown_name_is_told_and_not_tried_again(
     ssh_server: SshServer, open_over: OpenOver
 ) -> None:
     fault = await _fault(open_over, ssh_server, host="no-such-host.invalid")
     assert (fault.fault, fault.retry) == ("dns", False)
     assert "no-such-host.invalid" in fault.sentence
     assert "check its spelling" in fault.sentence
-
-
-async def test_an_unknown_name_is_tried_again_once_it_was_reached(ssh_server: SshServer) -> None:
-    opener = ssh_opener("lab", options=SshOptions(config_file=ssh_server.config_file))
-    await (await opener(["true"])).close()
-    ssh_server.configure("HostName no-such-host.invalid")
-    with pytest.raises(LinkFault) as seen:
-        await opener(["true"])
-    assert (seen.value.fault, seen.value.retry) == ("dns", True)
 
 
 async def test_a_port_of_another_program_is_told(ssh_server: SshServer, open_over: OpenOver) -> None:

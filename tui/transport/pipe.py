@@ -22,7 +22,10 @@ class Pipe(Protocol):
     """The standard streams of one remote process."""
 
     async def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes of its output, ``b""`` at the end."""
+        """Return up to ``size`` bytes of its output, ``b""`` when the process ended it.
+
+        Raises LinkFault (lost, retry) when the link broke instead: what is unread by then comes first.
+        """
         ...
 
     def write(self, data: bytes) -> None:

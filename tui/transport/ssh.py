@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tui.transport.faults import fault
-from tui.transport.pipe import LinkFault, Opener, Pipe
+from tui.transport.pipe import Opener, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh_config import Resolved, resolve
 from tui.transport.ssh_limits import Limits
@@ -45,35 +45,20 @@ def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
 
     Each call makes one connection with one channel, which the pipe's close() ends.
     """
-    return _SshOpener(parse_target(host), options or SshOptions())
+    target, said = parse_target(host), options or SshOptions()
+
+    async def open_ssh(arguments: list[str]) -> Pipe:
+        resolved, open_pipe = await asyncio.gather(_resolved(target, said), asyncio.to_thread(_library))
+        return await open_pipe(resolved, command_line(arguments), said.limits, said.notice)
+
+    return open_ssh
 
 
-class _SshOpener:
-    """Connects on each call, and remembers whether that ever worked."""
-
-    def __init__(self, target: Target, options: SshOptions) -> None:
-        self._target = target
-        self._options = options
-        self._reached = False
-
-    async def __call__(self, arguments: list[str]) -> Pipe:
-        options = self._options
-        try:
-            resolved, open_pipe = await asyncio.gather(self._resolve(), asyncio.to_thread(_library))
-            pipe = await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
-        except LinkFault as seen:
-            # A laptop that has woken up has no name server for some seconds: that passes by itself.
-            if self._reached and seen.fault == "dns":
-                raise LinkFault(seen.fault, seen.sentence, retry=True) from None
-            raise
-        self._reached = True
-        return pipe
-
-    async def _resolve(self) -> Resolved:
-        resolved = await resolve(self._target, self._options.config_file)
-        if self._options.accept_new and resolved.strict == "ask":
-            return replace(resolved, strict="accept-new")
-        return resolved
+async def _resolved(target: Target, options: SshOptions) -> Resolved:
+    resolved = await resolve(target, options.config_file)
+    if options.accept_new and resolved.strict == "ask":
+        return replace(resolved, strict="accept-new")
+    return resolved
 
 
 def _library() -> "OpenPipe":
