@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         """Send a request and return once its response is whole, or has failed. Never raises for a failure."""
         loop = asyncio.get_running_loop()
         if self._transport is None:
-            return Exchange("reset", "the server closed the connection")
+            return Exchange("reset", "closed before the request")
         self._response, self._waiter = Response(), loop.create_future()
         self._timer = loop.call_later(timeout_s, self._end, "timeout", "no end within %g s" % timeout_s)
         self._exchange = Exchange()
@@ -143,13 +143,13 @@ class Connection(asyncio.Protocol):
         if self._waiter is None:
             return
         if exc is not None:
-            self._end("reset", "the connection broke: %s" % exc)
+            self._end("reset", getattr(exc, "strerror", None) or str(exc))
         elif self._response.until_close:
             self._end("", "")
         elif self._response.status:
-            self._end("cut", "the server closed the connection in the middle of its answer")
+            self._end("cut", "closed in the middle")
         else:
-            self._end("reset", "the server closed the connection without an answer")
+            self._end("reset", "closed without an answer")
 
     def _hurry(self) -> None:
         assert self._timer is not None
@@ -173,21 +173,9 @@ class Endpoint:
     """Where the server is: its URL taken apart, how to reach it, and the address that answered."""
 
     def __init__(self, url: str, *, insecure: bool, ca_file: str | None, clock: StampingSelector) -> None:
-        parts = urlsplit(url if "://" in url else "")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadUrl("%r is not a URL of the form http://host:port" % url)
-        try:
-            port = parts.port
-        except ValueError:
-            raise BadUrl("%r has a port that is no number" % url) from None
-        self.url = url
-        self.host = parts.hostname
-        self.port = port or (443 if parts.scheme == "https" else 80)
-        self.prefix = parts.path.rstrip("/")
-        if self.prefix.endswith("/v1"):
-            self.prefix = self.prefix[:-3]
+        scheme, self.host, self.port, self.prefix = _parts(url)
         self._clock = clock
-        self._tls = _context(insecure, ca_file) if parts.scheme == "https" else None
+        self._tls = _context(insecure, ca_file) if scheme == "https" else None
         self._addresses: list[str] = []
 
     @property
@@ -238,6 +226,20 @@ class Endpoint:
             lambda: Connection(self._clock), address, self.port, **options
         )
         return connection
+
+
+def _parts(url: str) -> tuple[str, str, int, str]:
+    """Return scheme, host, port and path prefix (without a final /v1). Raises BadUrl."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise BadUrl("%r is no URL: %s" % (url, error)) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadUrl("%r is not a URL of the form http://host:port" % url)
+    prefix = parts.path.rstrip("/")
+    prefix = prefix[:-3] if prefix.endswith("/v1") else prefix
+    return parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80), prefix
 
 
 def _context(insecure: bool, ca_file: str | None) -> ssl.SSLContext:

@@ -35,9 +35,14 @@ class Progress:
         self._marks.clear()
 
     async def run(self) -> None:
-        """Send a message every half second until cancelled."""
+        """Send a message every half second until cancelled; none while the agent is behind.
+
+        Waiting for the agent would stop the event loop, and the streams would pay for it.
+        """
         while True:
-            self._channel.send(self.message())
+            message = self.message()
+            if self._channel.ready():
+                self._channel.send(message)
             self._channel.rest(LIVE_S)
             await asyncio.sleep(PROGRESS_S)
 

@@ -88,16 +88,18 @@ class Benchmark:
         loop.add_reader(self._channel.fileno(), self._hear)
         ticks = loop.create_task(self._progress.run())
         self._hear()
+        outcome, sentence = "failed", "the load generator itself failed; a notice says how"
         try:
             sentence = await self._task
             outcome = "done" if self._whole() else "failed"
         except Failed as error:
-            outcome, sentence = "failed", failure_sentence(error.fault, error.detail, self._spec["url"])
+            sentence = failure_sentence(error.fault, error.detail, self._spec["url"])
         except asyncio.CancelledError:
             outcome, sentence = "cancelled", "cancelled: " + self._so_far()
-        ticks.cancel()
-        loop.remove_reader(self._channel.fileno())
-        self._channel.send(self._result(outcome, sentence))
+        finally:
+            ticks.cancel()
+            loop.remove_reader(self._channel.fileno())
+            self._channel.send(self._result(outcome, sentence))
 
     def _whole(self) -> bool:
         tally = self._tally

@@ -79,6 +79,10 @@ class Channel:
                 _leave(0)
         self.rest(0)
 
+    def ready(self) -> bool:
+        """Return whether a short message (4 KB) could be sent without waiting for the agent."""
+        return bool(select.select([], [self._outgoing], [], 0)[1])
+
     def receive(self, timeout_s: float | None) -> dict[str, object] | None:
         """Return the next request, or None when ``timeout_s`` seconds went by without one (None: wait)."""
         end_s = None if timeout_s is None else time.monotonic() + timeout_s

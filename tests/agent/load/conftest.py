@@ -1,0 +1,331 @@
+"""A scripted HTTP server over real sockets, and the load generator run against it in this process."""
+
+import json
+import os
+import select
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+from tui import events
+from tui.agent import load_run
+from tui.agent.worker import Channel
+from tui.events import AnyEvent, BenchProgress, BenchResult, BenchSpec
+from tui.requests import BenchCancelRequest, BenchRequest
+
+OUTPUT_TOKENS = 100  # above what preflight (4) and warm-up (64) ask for, so that a script can tell them apart
+
+Step = bytes | float | Literal["close", "reset", "restart"]
+Reply = Callable[["Asked"], Iterable[Step]]
+
+
+@dataclass
+class Asked:
+    """A request as the server saw it."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    connection: int
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it asks for (0 for a GET)."""
+        return int(self.body.get("max_tokens", 0))
+
+    @property
+    def measured(self) -> bool:
+        """True for a request of the measurement proper."""
+        return self.tokens == OUTPUT_TOKENS
+
+
+def head(status: str = "200 OK", *fields: str, kind: str = "text/event-stream") -> bytes:
+    """Return a response head."""
+    return "\r\n".join([f"HTTP/1.1 {status}", f"Content-Type: {kind}", *fields, "", ""]).encode()
+
+
+def sized(body: bytes, status: str = "200 OK", *fields: str) -> bytes:
+    """Return a whole response with a length."""
+    return head(status, f"Content-Length: {len(body)}", *fields, kind="application/json") + body
+
+
+def chunk(data: bytes) -> bytes:
+    """Return one chunk of a chunked body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def delta(content: Any = "word", **more: Any) -> bytes:
+    """Return the JSON of a chat completion chunk whose delta has this content."""
+    choice: dict[str, Any] = {"index": 0, "delta": {"content": content}, "finish_reason": None}
+    choice |= more.pop("choice", {})
+    return json.dumps({"model": "m", "choices": [choice], **more}, ensure_ascii=False).encode()
+
+
+def finish(reason: str = "length") -> bytes:
+    """Return the JSON of a chunk that only ends."""
+    choice = {"index": 0, "delta": {}, "finish_reason": reason}
+    return json.dumps({"model": "m", "choices": [choice]}).encode()
+
+
+def usage(output: int, prompt: int = 8) -> bytes:
+    """Return the JSON of the usage chunk."""
+    counts = {"prompt_tokens": prompt, "completion_tokens": output}
+    return json.dumps({"model": "m", "choices": [], "usage": counts}).encode()
+
+
+def event(data: bytes) -> bytes:
+    """Return one server-sent event."""
+    return b"data: " + data + b"\n\n"
+
+
+def whole(asked: Asked) -> Iterator[Step]:
+    """Reply as a healthy server: role, as many tokens as asked, finish, usage, [DONE]."""
+    yield head("200 OK", "Transfer-Encoding: chunked")
+    yield chunk(event(delta("", choice={"delta": {"role": "assistant", "content": ""}})))
+    for _ in range(asked.tokens):
+        yield chunk(event(delta()))
+    yield chunk(event(finish())) + chunk(event(usage(asked.tokens))) + chunk(event(b"[DONE]")) + b"0\r\n\r\n"
+
+
+@dataclass
+class Server:
+    """Answers on loopback; ``measured`` scripts the requests of the measurement, ``chat`` all others."""
+
+    port: int = 0
+    tls: ssl.SSLContext | None = None
+    models: list[str] = field(default_factory=lambda: ["m"])
+    measured: Reply = whole
+    chat: Reply = whole
+    models_reply: bytes | None = None
+    asked: list[Asked] = field(default_factory=list[Asked])
+    most_at_once: int = 0
+    down_s: float = 0.3
+
+    def __post_init__(self) -> None:
+        self._open: set[socket.socket] = set()
+        self._busy = 0
+        self._lock = threading.Lock()
+        self._connections = 0
+        self._listen()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
+
+    @property
+    def measurements(self) -> list[Asked]:
+        """The requests of the measurement."""
+        return [asked for asked in self.asked if asked.measured]
+
+    def _listen(self) -> None:
+        self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listener.bind(("127.0.0.1", self.port))
+        self._listener.listen(512)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+
+    def close(self) -> None:
+        """Refuse new connections and reset the others."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for connection in list(self._open):
+                _reset(connection)
+
+    def _restart(self) -> None:
+        self.close()
+        time.sleep(self.down_s)
+        self._listen()
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with self._lock:
+            self._open.add(connection)
+            self._connections += 1
+            number = self._connections
+        with suppress(OSError):
+            if self.tls is not None:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            while (asked := _read_request(connection, number)) is not None and self._answer(
+                connection, asked
+            ):
+                pass
+        with self._lock:
+            self._open.discard(connection)
+        connection.close()
+
+    def _answer(self, connection: socket.socket, asked: Asked) -> bool:
+        with self._lock:
+            self.asked.append(asked)
+            self._busy += 1
+            self.most_at_once = max(self.most_at_once, self._busy)
+        try:
+            return all(self._step(connection, step) for step in self._reply(asked))
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def _reply(self, asked: Asked) -> Iterable[Step]:
+        if asked.method == "GET":
+            listed = {"object": "list", "data": [{"id": one} for one in self.models]}
+            return [self.models_reply or sized(json.dumps(listed).encode())]
+        return self.measured(asked) if asked.measured else self.chat(asked)
+
+    def _step(self, connection: socket.socket, step: Step) -> bool:
+        if isinstance(step, bytes):
+            connection.sendall(step)
+        elif isinstance(step, float):
+            time.sleep(step)
+        elif step == "reset":
+            _reset(connection)
+        elif step == "restart":
+            threading.Thread(target=self._restart, daemon=True).start()
+        return not isinstance(step, str)
+
+
+def _reset(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        # A thread blocked in recv keeps the socket open in the kernel: closing alone would not end it.
+        connection.shutdown(socket.SHUT_RD)
+        connection.close()
+
+
+def _read_request(connection: socket.socket, number: int) -> Asked | None:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = connection.recv(65536)
+        if not more:
+            return None
+        data += more
+    top, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = top.decode().split("\r\n")
+    method, path, _ = first.split(" ")
+    headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += connection.recv(65536)
+    return Asked(method, path, headers, json.loads(body) if body else {}, number)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    """Start a scripted server; keywords are the fields of Server."""
+    servers: list[Server] = []
+
+    def start(**fields: Any) -> Server:
+        servers.append(Server(**fields))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+class Bench:
+    """Runs the load generator in this process over a real channel, and keeps what it told."""
+
+    def __init__(self) -> None:
+        self.progress: list[BenchProgress] = []
+        self.others: list[AnyEvent] = []
+
+    def __call__(self, url: str, *, cancel: bool = False, **fields: Any) -> BenchResult:
+        """Run one benchmark; ``cancel`` asks for its end before it begins."""
+        api_key = fields.pop("api_key", None)
+        spec = make_spec(url, **fields)
+        request = BenchRequest(run="r", spec=spec, api_key=api_key, measured_on="this_machine")
+        (request_out, request_in), (message_out, message_in) = os.pipe(), os.pipe()
+        channel = Channel(request_out, message_in)
+        if cancel:
+            os.write(request_in, msgspec.json.encode(BenchCancelRequest(run="r")) + b"\n")
+        try:
+            load_run.run(channel, msgspec.json.decode(msgspec.json.encode(request)))
+            return self._take(message_out)
+        finally:
+            for descriptor in (request_out, request_in, message_out, message_in):
+                os.close(descriptor)
+
+    def _take(self, descriptor: int) -> BenchResult:
+        data = b""
+        while select.select([descriptor], [], [], 0)[0]:
+            data += os.read(descriptor, 1 << 20)
+        told = [events.convert(json.loads(line)) for line in data.splitlines()]
+        self.progress = [one for one in told if isinstance(one, BenchProgress)]
+        results = [one for one in told if isinstance(one, BenchResult)]
+        self.others = [one for one in told if not isinstance(one, BenchProgress | BenchResult)]
+        assert len(results) == 1
+        return results[0]
+
+
+def make_spec(url: str, **fields: Any) -> BenchSpec:
+    """Return a small workload."""
+    small: dict[str, Any] = {
+        "model": None,
+        "concurrency": 1,
+        "requests": 2,
+        "input_tokens": 8,
+        "output_tokens": OUTPUT_TOKENS,
+        "timeout_s": 10.0,
+    }
+    return BenchSpec(url=url, **{**small, **fields})
+
+
+def once(first: Reply, then: Reply = whole) -> Reply:
+    """Reply to the first request with one script, to all others with another."""
+    replies = [first]
+    return lambda asked: (replies.pop() if replies else then)(asked)
+
+
+def refusing(status: str, when: Callable[[Asked], bool] = lambda _: True) -> Reply:
+    """Refuse, in a server's usual words, the requests that ``when`` picks."""
+    body = json.dumps({"error": {"message": "loading model"}}).encode()
+    return lambda asked: [sized(body, status)] if when(asked) else whole(asked)
+
+
+class Say:
+    """The pieces of which scripts are made."""
+
+    head = staticmethod(head)
+    sized = staticmethod(sized)
+    chunk = staticmethod(chunk)
+    delta = staticmethod(delta)
+    finish = staticmethod(finish)
+    usage = staticmethod(usage)
+    event = staticmethod(event)
+    whole = staticmethod(whole)
+    once = staticmethod(once)
+    refusing = staticmethod(refusing)
+    spec = staticmethod(make_spec)
+    tokens = OUTPUT_TOKENS
+
+
+@pytest.fixture
+def say() -> type[Say]:
+    """Return the pieces of which scripts are made."""
+    return Say
+
+
+@pytest.fixture
+def bench() -> Bench:
+    """Run a benchmark: ``bench(url, concurrency=4, ...)`` returns its result."""
+    return Bench()
