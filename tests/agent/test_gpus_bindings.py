@@ -1,10 +1,13 @@
 """The part of pynvml that the GPU reader loads: the same code as in the whole, at a fraction of its cost."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 
@@ -14,6 +17,14 @@ _LOADED = (
     "import sys; from tui.agent import bindings; module = bindings.load();"
     "print(len(vars(module)), *('ctypes.util' in sys.modules, 'typing' in sys.modules, module.__name__))"
 )
+
+
+class Stub(Protocol):
+    """The stand-in for NVML."""
+
+    folder: Path
+
+    def environment(self, **switches: Any) -> dict[str, str]: ...
 
 
 def whole() -> str:
@@ -76,6 +87,19 @@ def test_loading_it_brings_in_nothing_heavy() -> None:
     assert name == "pynvml"
 
 
+def test_a_library_outside_the_loaders_search_is_found_where_some_hosts_keep_it(nvml_stub: Stub) -> None:
+    script = (
+        "import sys; from tui.agent import bindings; found = bindings.find_library(['/nowhere', sys.argv[1]]);"
+        "module = bindings.load(); module.nvmlInitWithFlags(0);"
+        "print(*found, module.nvmlSystemGetDriverVersion())"
+    )
+    environment = {**nvml_stub.environment(driver="999.1"), "LD_LIBRARY_PATH": ""}
+    found, broken, version = _run(script, str(nvml_stub.folder), environment=environment)
+    assert (found, broken) == ("True", "None")
+    if version != "999.1":
+        pytest.skip("this machine has an NVIDIA driver, which comes first")
+
+
 def test_a_source_that_cannot_be_cut_is_loaded_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = "".join(f"{name} = len\n" for name in bindings.CALLS)
     source = "hidden = 1\nexec('seen = hid' + 'den')\n" + calls
@@ -104,7 +128,12 @@ def _module(source: str) -> types.ModuleType:
     return module
 
 
-def _run(script: str) -> list[str]:
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", script], cwd=root, stdout=subprocess.PIPE, check=True)
+def _run(script: str, *arguments: str, environment: Mapping[str, str] | None = None) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
     return done.stdout.decode().split()
