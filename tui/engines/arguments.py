@@ -61,7 +61,10 @@ class _Words:
         self.flags = flags
         self.values: dict[str, list[str]] = {}
         self.bare: list[str] = []
-        self.variables = {name: environment.get(variable) for name, variable in flags.variables}
+        self.variables: dict[str, str] = {}
+        for name, variable in flags.variables:
+            if environment.get(variable):
+                self.variables.setdefault(name, environment[variable])
         self._split(argv)
 
     def _split(self, argv: Sequence[str]) -> None:
@@ -106,7 +109,7 @@ class _Words:
         for name, values in self.values.items():
             if name in self._names(argument) and values and values[0]:
                 found = values[0]
-        return found or self.variables.get(argument) or None
+        return found or self.variables.get(argument)
 
     def number(self, argument: str) -> int | None:
         """Return its value as a whole number, None when it is none."""
