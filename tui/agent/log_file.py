@@ -90,8 +90,9 @@ class LogFile:
             self._leap()
 
     def go_to(self, offset: int) -> None:
-        """Go to an offset, with nothing known to lie unread there."""
-        self.offset = self.seen_size = offset
+        """Go to an offset, whatever was read before."""
+        self.offset = offset
+        self.seen_size = os.fstat(self.descriptor).st_size
         self._last = _before(self.descriptor, offset, wire.FINGERPRINT_BYTES)
         self._calm_ns = None
 

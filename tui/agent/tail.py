@@ -111,7 +111,7 @@ class Tail:
             self._data_s = now_s
             self._report.data(file, data)
             return 0.0
-        if self._newcomer and self._may_switch(path, file, now_s) and self._switch(path, file):
+        if self._newcomer and self._switch(path, file, now_s):
             return 0.0
         return BUSY_POLL_S if now_s - self._data_s < BUSY_S else IDLE_POLL_S
 
@@ -173,17 +173,21 @@ class Tail:
         if self._missed == 2:
             self._report.source("open", "%s was renamed or deleted; reading on what is open" % path)
 
-    def _may_switch(self, path: str, file: LogFile, now_s: float) -> bool:
-        """Say whether the open file, drained, may be left for the one that now has its name."""
+    def _is_written_by_server(self, path: str, file: LogFile) -> bool:
         outputs = ["/proc/%d/fd/%d" % (self._pid or 0, number) for number in (1, 2)]
-        if any(file.is_at(status) for status in map(log_siblings.regular, outputs) if status):
-            words = "%s was renamed or deleted, and the server still writes to it: reading on there"
-            self._report.source("open", words % path)
+        if not any(file.is_at(status) for status in map(log_siblings.regular, outputs) if status):
             return False
-        return self._newcomer_bytes > 0 or now_s - self._data_s > QUIET_S
+        words = "%s was renamed or deleted, and the server still writes to it: reading on there"
+        self._report.source("open", words % path)
+        return True
 
-    def _switch(self, path: str, file: LogFile) -> bool:
+    def _switch(self, path: str, file: LogFile, now_s: float) -> bool:
+        """Leave the open file, drained, for the one written after it, when there is no more to wait for."""
+        if self._is_written_by_server(path, file):
+            return False
         after = log_siblings.successor(self._name, file.device, file.inode)
+        if after == self._name and not self._newcomer_bytes and now_s - self._data_s <= QUIET_S:
+            return False
         descriptor = log_siblings.opened(after)
         if descriptor is None:
             self._report.source("open", "%s was replaced by a file that cannot be read" % path)
@@ -192,7 +196,7 @@ class Tail:
             self._tell_lost(path, self._lost_bytes)
         self._forget_file()
         self._file = LogFile(descriptor, 0)
-        self._report.source("open", "reading %s from its beginning: it is a new file" % path)
+        self._report.source("open", "reading %s from its beginning: it is a new file" % path, news=True)
         self._report.data(self._file, b"", fresh=True)
         return True
 
@@ -208,7 +212,7 @@ class Tail:
         if behind_bytes:
             self._tell_lost(path, behind_bytes)
         file.go_to(0)
-        self._report.source("open", "reading %s from its beginning: it was truncated" % path)
+        self._report.source("open", "reading %s from its beginning: it was truncated" % path, news=True)
         self._report.data(file, b"", fresh=True)
 
     def _tell_lost(self, path: str, count: int) -> None:

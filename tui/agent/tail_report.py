@@ -45,9 +45,9 @@ class Report:
         )
         self._send(message)
 
-    def source(self, state: str, sentence: str) -> None:
-        """Say where the log is read from, or why it is not, when that is new."""
-        if (state, sentence) != self._said:
+    def source(self, state: str, sentence: str, news: bool = False) -> None:
+        """Say where the log is read from, or why it is not; the same again only when it is ``news``."""
+        if news or (state, sentence) != self._said:
             self._said = (state, sentence)
             self._send(wire.stamped(wire.LOG_SOURCE, path=self.path, state=state, sentence=sentence))
 
