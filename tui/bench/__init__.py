@@ -1,1 +1,5 @@
-"""Workloads, metrics and statistics of a benchmark. Pure."""
+"""What a client makes of a benchmark: its workload, its figures in text and JSON.
+
+The figures themselves are computed where they are taken (tui/agent/load_metrics.py has the formulas): moments
+by the hundred thousand do not belong on a link, and the agent carries no other room.
+"""

@@ -66,14 +66,15 @@ def chunk(data: bytes) -> bytes:
 
 def delta(content: Any = "word", **more: Any) -> bytes:
     """Return the JSON of a chat completion chunk whose delta has this content."""
-    choice: dict[str, Any] = {"index": 0, "delta": {"content": content}, "finish_reason": None}
-    choice |= more.pop("choice", {})
+    changes: dict[str, Any] = more.pop("choice", {})
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": None, **changes}
     return json.dumps({"model": "m", "choices": [choice], **more}, ensure_ascii=False).encode()
 
 
 def finish(reason: str = "length") -> bytes:
     """Return the JSON of a chunk that only ends."""
-    choice = {"index": 0, "delta": {}, "finish_reason": reason}
+    nothing: dict[str, str] = {}
+    choice = {"index": 0, "delta": nothing, "finish_reason": reason}
     return json.dumps({"model": "m", "choices": [choice]}).encode()
 
 

@@ -1,0 +1,113 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tui.bench.metrics import ratio, tokens_per_chunk
+from tui.bench.report import exit_code, json_object, text_lines
+from tui.bench.workload import fault_of
+from tui.events import BenchResult, BenchSpec, Percentiles
+
+MakeResult = Callable[..., BenchResult]
+
+
+def test_the_json_object_begins_with_the_promised_keys(make_result: MakeResult) -> None:
+    found = json_object(make_result(failed=2, failures={"http_503": 2}))
+    assert list(found)[:10] == [
+        "completed",
+        "failed",
+        "failures",
+        "ttft_ms",
+        "itl_ms",
+        "tpot_ms",
+        "e2e_ms",
+        "output_tokens_per_s",
+        "requests_per_s",
+        "achieved_concurrency",
+    ]
+    assert found["failures"] == {"http_503": 2}
+    assert found["ttft_ms"] == {"mean": 20.1235, "p50": 20.0, "p90": 25.0, "p99": None}
+
+
+def test_what_is_not_known_is_null_in_the_json(nothing_measured: BenchResult) -> None:
+    found: dict[str, Any] = json.loads(json.dumps(json_object(nothing_measured), allow_nan=False))
+    assert (found["completed"], found["failed"], found["failures"]) == (0, 1, {"refused": 1})
+    assert set(found["ttft_ms"].values()) == {None}
+    assert found["output_tokens_per_s"] is None
+    assert found["sentence"] == "http://h:1 refuses connections"
+
+
+def test_the_text_has_a_row_for_each_metric_and_says_where_it_was_measured(make_result: MakeResult) -> None:
+    text = "\n".join(text_lines(make_result()))
+    for words in (
+        "2,048.0 output tokens/s",
+        "TTFT",
+        "ITL (chunk gap)",
+        "TPOT",
+        "E2E latency",
+        "beside the server",
+    ):
+        assert words in text
+    assert max(map(len, text_lines(make_result())[:-2])) <= 80
+    assert "from this machine" in "\n".join(text_lines(make_result(measured_on="this_machine")))
+
+
+def test_the_text_of_a_failed_run_shows_no_figures(nothing_measured: BenchResult) -> None:
+    lines = text_lines(nothing_measured)
+    assert lines[0] == "failed: http://h:1 refuses connections"
+    assert "TTFT" not in "\n".join(lines)
+
+
+def test_several_tokens_a_chunk_are_said(make_result: MakeResult) -> None:
+    bundled = make_result(itl_ms=Percentiles(mean=20.0, p50=20.0, p90=20.0, p99=20.0, samples=64 * 31))
+    assert tokens_per_chunk(bundled) == pytest.approx(4.0)
+    assert "4.00 tokens a chunk" in "\n".join(text_lines(bundled))
+    assert tokens_per_chunk(make_result()) == pytest.approx(1.0)
+    assert tokens_per_chunk(make_result(tokens_counted_by="chunks")) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({}, 0),
+        ({"completed": 1, "failed": 63}, 0),
+        ({"completed": 0, "failed": 64, "outcome": "failed"}, 1),
+        ({"completed": 5, "outcome": "failed"}, 0),
+    ],
+)
+def test_the_exit_code_is_0_when_a_request_succeeded(
+    make_result: MakeResult, fields: dict[str, Any], code: int
+) -> None:
+    assert exit_code(make_result(**fields)) == code
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "expected"), [(3.0, 2.0, 1.5), (None, 2.0, None), (3.0, 0.0, None)]
+)
+def test_a_ratio_of_the_unknown_is_unknown(
+    value: float | None, base: float | None, expected: float | None
+) -> None:
+    assert ratio(value, base) == expected
+
+
+def _spec(**fields: Any) -> BenchSpec:
+    good: dict[str, Any] = {"url": "http://h:1", "model": None, "concurrency": 1, "requests": 1}
+    good |= {"input_tokens": 1, "output_tokens": 1, **fields}
+    return BenchSpec(**good)
+
+
+@pytest.mark.parametrize("url", ["http://h:1", "https://[::1]:8000/prefix", "http://h/v1"])
+def test_a_workload_that_can_be_run_has_no_fault(url: str) -> None:
+    assert fault_of(_spec(url=url)) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"url": url} for url in ("localhost:8000", "ftp://h", "http://", "http://h:x", "http://[::1")]
+    + [{name: 0} for name in ("concurrency", "requests", "input_tokens", "output_tokens")],
+)
+def test_a_workload_that_cannot_be_run_has_a_sentence(fields: dict[str, Any]) -> None:
+    sentence = fault_of(_spec(**fields))
+    assert sentence is not None
+    assert str(next(iter(fields.values()))) in sentence

@@ -1,0 +1,19 @@
+"""Figures that follow from a result's own, for those who compare and draw."""
+
+from tui.events import BenchResult
+
+
+def tokens_per_chunk(result: BenchResult) -> float | None:
+    """Return how many tokens a chunk with text carried on average, None where tokens were not counted.
+
+    Above 1 (speculative decoding, a server that bundles) ITL and TPOT differ by this factor.
+    """
+    chunks = result.itl_ms.samples + result.completed
+    if result.tokens_counted_by != "usage" or not result.output_tokens or not chunks:
+        return None
+    return result.output_tokens / chunks
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    """Return value / base, None where either is unknown or the base is 0."""
+    return value / base if value is not None and base else None
