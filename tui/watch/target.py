@@ -95,7 +95,7 @@ def servers(event: Processes) -> list[Server]:
         if top is not None:
             trees.setdefault(top.pid, []).append(process)
     found = [_server(by_pid[pid], members) for pid, members in trees.items()]
-    return sorted((server for server in found if server is not None), key=lambda server: server.key)
+    return sorted((server for server in found if server is not None), key=lambda server: server.started_s)
 
 
 def _topmost(process: Process, by_pid: dict[int, Process]) -> Process | None:
