@@ -1,5 +1,6 @@
 """Rotation, truncation, replacement: what was written is what is read, except for what is told as a gap."""
 
+import fcntl
 import logging.handlers
 import os
 import shutil
@@ -390,6 +391,46 @@ def test_a_descriptor_that_went_stale_is_found_again(
     assert reading.look() == b"more\n"
     assert reading.sources[-1].state == "open"
     assert reading.gaps == []
+
+
+def test_rotation_is_followed_inside_a_container(log: Path) -> None:
+    inside = Path(f"/proc/{os.getpid()}/root{log}")
+    reading = Reading(inside)
+    reading.look()
+    append(log, b"end\n")
+    log.rename(rotated(log, ".2"))
+    rotated(log).write_bytes(b"between\n")
+    log.write_bytes(b"new\n")
+    assert reading.look() == b"end\nbetween\nnew\n"
+    assert reading.resumed().look() == b""
+
+
+def test_the_other_files_of_a_server_are_never_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT)
+    log = fcntl.fcntl(first, fcntl.F_DUPFD, 40)
+    shard = os.open(tmp_path / "shard", os.O_RDWR | os.O_CREAT)
+    os.write(shard, b"x" * 1000)
+    others = [first, shard, *(fcntl.fcntl(shard, fcntl.F_DUPFD, log * 10) for _ in range(10))]
+    os.write(log, b"x" * 100)
+    reading = Reading(f"/proc/{os.getpid()}/fd/{log}")
+    reading.look()
+    opened: list[str] = []
+    real = os.open
+
+    def noted(path: str, flags: int) -> int:
+        opened.append(path)
+        return real(path, flags)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", noted)
+        os.truncate(log, 0)
+        reading.look()
+        reading.resumed().look()
+    assert set(opened) == {reading.path}
+    for descriptor in [log, *others]:
+        os.close(descriptor)
 
 
 # Anything, in any order.

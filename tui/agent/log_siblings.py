@@ -19,6 +19,9 @@ _COUNTED = re.compile(r"[.-]([0-9]{1,3})")
 # Copies are looked for by content in so many of the newest siblings.
 _COPIES = 32
 _COPY_SLACK_S = 60.0
+_LINKS = 8
+# What lies beside a descriptor in /proc are the server's other files, its model among them.
+_DESCRIPTORS = re.compile(r"/proc/\w+/fd$")
 
 
 class Sibling:
@@ -47,7 +50,9 @@ class Sibling:
 
 def siblings(path: str) -> list[Sibling]:
     """Return the rotated generations beside a log, in no order: ``name*`` and ``stem*extension``."""
-    folder, base = os.path.split(os.path.realpath(path))
+    folder, base = _home(path)
+    if _DESCRIPTORS.match(folder):
+        return []
     stem, extension = os.path.splitext(base)
     found: list[Sibling] = []
     for name in _names(folder):
@@ -99,7 +104,7 @@ def copied(path: str, position: Position, since_wall_s: float | None) -> int | N
 def _renamed(path: str, position: Position) -> int | None:
     """Return a descriptor of the very file, found in its folder under another name."""
     related = [one.path for one in siblings(path)]
-    for candidate in [*related, *_by_inode(os.path.dirname(os.path.realpath(path)), position.inode)]:
+    for candidate in [*related, *_by_inode(_home(path)[0], position.inode)]:
         status = regular(candidate)
         if status is not None and (status.st_dev, status.st_ino) == (position.device, position.inode):
             return _agreeing(candidate, position)
@@ -141,6 +146,22 @@ def regular(path: str) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) else None
 
 
+def _home(path: str) -> tuple[str, str]:
+    """Return folder and name of a log, links of its own name followed.
+
+    Links in its folder's name stay: /proc/PID/root leads into a container only for those who do not read it.
+    """
+    for _ in range(_LINKS):
+        try:
+            target = os.readlink(path)
+        except OSError:
+            break
+        if target.startswith("/") and path.startswith("/proc/"):
+            break
+        path = os.path.join(os.path.dirname(path), target)
+    return os.path.split(path)
+
+
 def _names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
@@ -149,6 +170,8 @@ def _names(folder: str) -> list[str]:
 
 
 def _by_inode(folder: str, inode: int) -> list[str]:
+    if _DESCRIPTORS.match(folder):
+        return []
     try:
         with os.scandir(folder) as entries:
             return [entry.path for entry in entries if entry.inode() == inode]
