@@ -149,7 +149,7 @@ def _needed(name: str, request: dict[str, object]) -> bool:
     if name == GPUS:
         return bool(request.get("gpus", True))
     if name == PROCESSES:
-        return bool(request.get("discover", True))
+        return request["kind"] == wire.WATCH and bool(request.get("discover", True))
     if name == TAIL:
         return request.get("pid") is not None or request.get("log_path") is not None
     return request.get("probe") is not None if name == PROBE else True

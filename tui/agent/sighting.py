@@ -28,8 +28,8 @@ class Sighting:
     # fmt: off
     __slots__ = (
         "_disk_looks", "_environment_read", "_line", "argv", "comm", "container", "cwd", "engine",
-        "environment", "pid", "ppid", "seen_s", "started_s", "state", "stderr", "stdout", "ticks", "title", "uid",
-        "user",
+        "environment", "pid", "ppid", "seen_s", "started_s", "state", "stderr", "stdout", "ticks", "title",
+        "uid", "user",
     )
     # fmt: on
 
