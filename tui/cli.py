@@ -185,9 +185,10 @@ def wait(
     ssh_config: flags.SshConfig = None,
 ) -> int:
     """Wait until a server is ready, without a screen. The exit code says how it ended."""
+    chosen = _choices(context)
     from tui.commands import wait as command
 
-    return command.run(_choices(context))
+    return command.run(chosen)
 
 
 @app.command()
@@ -210,9 +211,10 @@ def bench(
     ssh_config: flags.SshConfig = None,
 ) -> int:
     """Benchmark a ready server with streaming chat completions, beside the server."""
+    chosen = _choices(context)
     from tui.commands import bench as command
 
-    return command.run(_choices(context))
+    return command.run(chosen)
 
 
 @app.command()
@@ -226,6 +228,7 @@ def demo(
     mouse: flags.Mouse = None,
 ) -> int:
     """Show a simulated 8-GPU load; needs no GPU, network or root."""
+    chosen = _choices(context)
     from tui.commands import demo as command
 
-    return command.run(_choices(context))
+    return command.run(chosen)
