@@ -5,15 +5,17 @@
 Builds mock_schedule.c with gcc, runs the benchmark worker in a process of its own as the agent does, and
 prints a line for each number of streams. "true" is what the mock measured of the same requests: the moment it
 wrote the first token minus the moment it read the request. ``--python`` names another interpreter for the
-generator. Both share this machine's cores, so other work on it shows up as error.
+generator. All share this machine's cores, so the work of others ("others", in cores) shows up as error.
 """
 
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -46,6 +48,8 @@ HEADINGS = (
     "in flight",
     "server ",
     "CPU %",
+    "us/token",
+    "others",
     "mock late ms mean/max",
 )
 
@@ -96,7 +100,29 @@ def truth(url: str, requests: int) -> dict[str, float]:
         return found
 
 
-def line(streams: int, result: BenchResult, true: dict[str, float]) -> tuple[str, ...]:
+class Others:
+    """How many cores other processes used since this was made (the mock must have ended)."""
+
+    def __init__(self) -> None:
+        self._began_s, self._busy_s, self._own_s = time.monotonic(), _busy_s(), _own_s()
+
+    def cores(self) -> float:
+        """Return the mean number of cores."""
+        used_s = _busy_s() - self._busy_s - (_own_s() - self._own_s)
+        return max(0.0, used_s / (time.monotonic() - self._began_s))
+
+
+def _busy_s() -> float:
+    user, nice, system, _, _, irq, soft, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_s() -> float:
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def line(streams: int, result: BenchResult, true: dict[str, float], others: float) -> tuple[str, ...]:
     """Return one row of the table."""
     ttft, tpot = result.ttft_ms, result.tpot_ms
     if ttft.p50 is None or tpot.mean is None or result.output_tokens_per_s is None:
@@ -117,6 +143,8 @@ def line(streams: int, result: BenchResult, true: dict[str, float]) -> tuple[str
         f"{result.achieved_concurrency:.2f}",
         f"{true['in_flight_mean']:.2f}",
         f"{(result.client_cpu_fraction or 0) * 100:.0f}",
+        f"{(result.client_cpu_fraction or 0) * 1e6 / result.output_tokens_per_s:.1f}",
+        f"{others:.2f}",
         f"{true['late_ms_mean']:.2f}/{true['late_ms_max']:.2f}",
     )
 
@@ -144,6 +172,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
         for streams in (int(one) for one in options.streams.split(",")):
+            other = Others()
             with mock(program, options.first_ms, options.interval_ms) as url:
                 spec = BenchSpec(
                     url=url,
@@ -154,7 +183,8 @@ def main() -> None:
                     output_tokens=options.tokens,
                 )
                 result = measure(options.python, spec)
-                say(line(streams, result, truth(url, spec.requests)))
+                true = truth(url, spec.requests)
+            say(line(streams, result, true, other.cores()))
 
 
 if __name__ == "__main__":

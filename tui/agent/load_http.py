@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONNECT_TIMEOUT_S = 10.0
+READ_BYTES = 64 * 1024
 # After "data: [DONE]" nothing of interest follows; servers that forget to end the body are not waited for.
 DONE_GRACE_S = 1.0
 # A kept connection that ends within this time of a request, unanswered, had been closed before it.
@@ -71,11 +72,16 @@ class Exchange:
         return bool(self.fault) or self.status != 200
 
 
-class Connection(asyncio.Protocol):
-    """A connection that carries one request after the other."""
+class Connection(asyncio.BufferedProtocol):
+    """A connection that carries one request after the other.
 
-    def __init__(self, clock: StampingSelector) -> None:
+    It reads into a buffer that all connections share: a plain protocol is handed fresh bytes, for which
+    asyncio allocates 256 KiB a read, and that alone costs 20 µs.
+    """
+
+    def __init__(self, clock: StampingSelector, buffer: memoryview) -> None:
         self._clock = clock
+        self._buffer = buffer
         self._transport: asyncio.Transport | None = None
         self._response = Response()
         self._waiter: asyncio.Future[Exchange] | None = None
@@ -119,8 +125,13 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where to read to."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Stamp and keep what arrived; notice the end of the response."""
+        data = bytes(self._buffer[:nbytes])
         if self._waiter is None:  # nobody asked: whatever this is, the connection cannot be trusted
             self.close()
             return
@@ -175,6 +186,7 @@ class Endpoint:
     def __init__(self, url: str, *, insecure: bool, ca_file: str | None, clock: StampingSelector) -> None:
         scheme, self.host, self.port, self.prefix = _parts(url)
         self._clock = clock
+        self._buffer = memoryview(bytearray(READ_BYTES))
         self._tls = _context(insecure, ca_file) if scheme == "https" else None
         self._addresses: list[str] = []
 
@@ -223,7 +235,7 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         options: dict[str, Any] = {"ssl": self._tls, "server_hostname": self.host} if self._tls else {}
         _, connection = await loop.create_connection(
-            lambda: Connection(self._clock), address, self.port, **options
+            lambda: Connection(self._clock, self._buffer), address, self.port, **options
         )
         return connection
 

@@ -57,7 +57,7 @@ class Response:
             data = self._head(data)
             if self.status == 0:
                 return b""
-        body = self._dechunk(data) if self._chunked else self._plain(data)
+        body = (self._one_chunk(data) or self._dechunk(data)) if self._chunked else self._plain(data)
         self._size += len(body)
         if self._size > BODY_LIMIT_BYTES:
             raise FramingError("a response of more than %d MiB" % (BODY_LIMIT_BYTES >> 20))
@@ -120,6 +120,15 @@ class Response:
         self.done = self._left == 0
         self._rest += data[len(body) :]
         return body
+
+    def _one_chunk(self, data: bytes) -> bytes:
+        """Return the body of a read that is exactly one chunk, as most are; b"" for any other."""
+        if self._left or self._after_data or self._trailers or self._rest:
+            return b""
+        end = data.find(b"\r\n", 1, 16)
+        if end < 0 or not data.endswith(b"\r\n") or not data[:end].isalnum():
+            return b""
+        return data[end + 2 : -2] if _chunk_size(data[:end]) == len(data) - end - 4 else b""
 
     def _dechunk(self, data: bytes) -> bytes:
         if self._rest:

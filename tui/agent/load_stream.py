@@ -72,6 +72,9 @@ class StreamReader:
 
     def feed(self, moment_s: float, data: bytes) -> None:
         """Take one read."""
+        if self._is_one_event(data):
+            self._dispatch_text(moment_s, data[6:-2], b"")
+            return
         if not self._begun:
             data = self._begin(data)
         if self._after_return and data.startswith(b"\n"):
@@ -89,6 +92,16 @@ class StreamReader:
         self._pieces = [rest] if rest else []
         for line in lines:
             self._line(moment_s, line)
+
+    def _is_one_event(self, data: bytes) -> bool:
+        """Tell whether a read is exactly one event of one data line, as most are."""
+        return (
+            self._begun
+            and data.startswith(b"data: ")
+            and data.endswith(b"\n\n")
+            and data.count(b"\n") == 2
+            and not (self._pieces or self._data or self._event or self._after_return or b"\r" in data)
+        )
 
     def close(self, moment_s: float) -> None:
         """Take what stood in an unfinished last event if it is whole: some servers omit the last line end."""
@@ -116,8 +129,10 @@ class StreamReader:
         if not data and not event:
             return
         self._data, self._event = [], b""
+        self._dispatch_text(moment_s, data[0] if len(data) == 1 else b"\n".join(data), event)
+
+    def _dispatch_text(self, moment_s: float, text: bytes, event: bytes) -> None:
         self.answer.nothing_read = False
-        text = data[0] if len(data) == 1 else b"\n".join(data)
         if event == b"error":
             self.answer.fail("stream_error", _words(_object(text), text))
         elif text.strip() == b"[DONE]":
