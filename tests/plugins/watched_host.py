@@ -109,13 +109,13 @@ class WatchedHost:
         self.events.append(event)
         self.state.apply(event)
 
-    def hello(self, host: str = "gpu01", boot_id: str = "b1") -> None:
-        """The agent reports."""
+    def hello(self, host: str = "gpu01", boot_id: str = "b1", protocol: int = 1) -> None:
+        """The agent reports; protocol 0 is a URL watched without one."""
         self.link("up")
         self.happen(
             Hello(
                 **self.when,
-                protocol=1,
+                protocol=protocol,
                 host=host,
                 user="ann",
                 uid=1000,

@@ -66,7 +66,7 @@ def _no_rows(state: Meaning) -> str:
         return state.driver.sentence
     if state.driver is not None:
         return "the driver shows no GPU"
-    if state.url_alone and state.link.state == "none":
+    if state.without_agent:
         return "a URL alone is watched: its host's GPUs are not seen"
     return "no GPU reading yet"
 

@@ -71,9 +71,8 @@ def _phase(state: Meaning, client_now_s: float) -> tuple[str, Mood]:
     if state.ready:
         return "ready", Mood.GOOD
     if not state.loading:
-        several = state.choice.kind == "several"
-        return ("choose a server", Mood.WARNING) if several else ("no server", Mood.IDLE)
-    if state.fault in ("wrong_model", "key_needed"):
+        return _no_load(state)
+    if state.fault is not None:
         return state.fault.replace("_", " "), Mood.WARNING
     if state.phase is None:
         return "waiting" if state.shown is None else "loading, no log", Mood.ACTIVE
@@ -81,6 +80,14 @@ def _phase(state: Meaning, client_now_s: float) -> tuple[str, Mood]:
     if state.phase_since_s is None or now_s is None or state.phase is Phase.LAUNCH:
         return state.phase.words, Mood.ACTIVE
     return f"{state.phase.words} {clock_text(now_s - state.phase_since_s)}", Mood.ACTIVE
+
+
+def _no_load(state: Meaning) -> tuple[str, Mood]:
+    if state.choice.kind == "several":
+        return "choose a server", Mood.WARNING
+    if state.unheard:
+        return "", Mood.WAITING
+    return ("no server", Mood.IDLE) if state.choice.sentence else ("looking", Mood.WAITING)
 
 
 def _end_phase(state: Meaning) -> tuple[str, Mood]:

@@ -43,6 +43,6 @@ def _sentence(state: Meaning) -> str:
         return log_sentence(state.shown, state.options)
     if state.log.total:
         return ""
-    if state.url_alone and state.link.state == "none":
+    if state.without_agent:
         return "a URL alone is watched: its server's log is not seen"
     return "no log: no server is followed yet"

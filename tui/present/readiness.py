@@ -24,10 +24,11 @@ def ladder(state: Meaning) -> Ladder:
 
 def _rung(state: Meaning, rung: Rung) -> LadderRung:
     asks_port = rung.name != "process"
+    past = asks_port and state.outcome == "failed" and rung.state != "unknown"
     return LadderRung(
         name=_NAMES.get(rung.name, rung.name),
-        mood=_MOODS[rung.state],
-        state=_state_word(state, rung),
+        mood=Mood.IDLE if past else _MOODS[rung.state],
+        state=f"was {_state_word(state, rung)}" if past else _state_word(state, rung),
         since=_since(state, rung) if asks_port else "",
         tries=rung.tries if asks_port and rung.tries else None,
         latency=latency_text(rung.latency_ms),
@@ -67,7 +68,7 @@ def _headline(state: Meaning) -> tuple[str, Mood]:
         return _ready_text(state), Mood.GOOD
     if not state.loading:
         mood = Mood.WARNING if state.choice.kind == "several" else Mood.IDLE
-        return state.choice.sentence, mood
+        return ("" if state.unheard else state.choice.sentence or "looking for a server"), mood
     if state.shown is not None and not state.shown.arguments.serves_api:
         return "this node of a multi-node load answers no requests: watch its first node", Mood.WARNING
     mood = Mood.BAD if state.fault is not None else Mood.WAITING

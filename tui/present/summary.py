@@ -25,10 +25,11 @@ def exit_summary(state: Meaning, client_now_s: float) -> list[str]:
 
 def _server(state: Meaning) -> str:
     server = state.shown
-    words = [engine_text(state) or "server", state.model or ""]
+    words = [engine_text(state), state.model or ""]
     if server is not None:
         words.append(f"pid {server.pid}, port {server.port}")
-    return f"tminus: {host_text(state)}: {' · '.join(word for word in words if word)}"
+    what = " · ".join(word for word in words if word)
+    return ": ".join(text for text in ("tminus", host_text(state), what) if text)
 
 
 def _phases(state: Meaning, client_now_s: float) -> str:
@@ -83,9 +84,11 @@ def title(state: Meaning) -> str:
         first = "READY"
     elif state.outcome == "failed":
         first = "FAILED"
+    elif state.fault is not None:
+        first = state.fault.replace("_", " ")
     elif state.loading:
         first = state.phase.words if state.phase is not None else "waiting"
     else:
-        first = "no server"
+        first = "connecting" if state.unheard else "no server"
     words = [first, state.model or "", host_text(state)]
     return " · ".join(word for word in words if word)

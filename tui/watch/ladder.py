@@ -145,7 +145,8 @@ class Ladder:
         old = self._rungs[name]
         rung = replace(old, state=state, since_s=at_s if state != old.state else old.since_s, answer=answer)
         if probe is not None:
-            rung = replace(rung, tries=old.tries + 1, latency_ms=probe.latency_ms, outcome=probe.outcome)
+            outcome: Outcome = "wrong_model" if state == "bad" and probe.outcome == "ok" else probe.outcome
+            rung = replace(rung, tries=old.tries + 1, latency_ms=probe.latency_ms, outcome=outcome)
         self._rungs[name] = rung
 
 

@@ -16,7 +16,7 @@ from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.phases import PhaseSpan
-from tui.watch.target import Choice, Server, choose
+from tui.watch.target import Choice, Server
 
 NOTICES = 50
 
@@ -37,7 +37,7 @@ class Meaning:
         self.driver: GpuDriver | None = None
         self.gpus = GpuBook()
         self.servers: list[Server] = []
-        self.choice: Choice = choose([], options, None)
+        self.choice = Choice("none", None, "")
         self.log = LogBuffer()
         self.log_source: LogSource | None = None
         self.notices: deque[Notice] = deque(maxlen=NOTICES)
@@ -67,6 +67,16 @@ class Meaning:
     def url_alone(self) -> bool:
         """Whether only a URL is watched: no process is known, so nothing but its port can tell."""
         return self.options.url is not None and self.shown is None
+
+    @property
+    def unheard(self) -> bool:
+        """Whether nothing was heard yet of the host, nor of the URL: nothing can be said of a server."""
+        return self.hello is None and self._load is None
+
+    @property
+    def without_agent(self) -> bool:
+        """Whether a URL is watched from here, with no agent on its host: readiness is all there is."""
+        return self.hello is not None and self.hello.protocol == 0
 
     @property
     def target(self) -> Server | None:

@@ -1,0 +1,426 @@
+"""What the screen and the exit summary say of a watch."""
+
+import pytest
+from watched_host import SGLANG, Watch, WatchedHost, process
+
+from tui import present
+from widgets.values import GpuRow, LadderRung, Mood, ScreenValues
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB."
+
+
+def values(host: WatchedHost) -> ScreenValues:
+    return present.present(host.state, host.now)
+
+
+def rung(host: WatchedHost, name: str) -> LadderRung:
+    return next(rung for rung in values(host).ladder.rungs if rung.name == name)
+
+
+def row(host: WatchedHost, index: int = 0) -> GpuRow:
+    return values(host).gpus.rows[index]
+
+
+def summary(host: WatchedHost) -> list[str]:
+    return present.exit_summary(host.state, host.now)
+
+
+@pytest.fixture
+def host(watched: Watch) -> WatchedHost:
+    watched_host = watched()
+    watched_host.hello()
+    watched_host.driver("ok")
+    watched_host.facts(2)
+    watched_host.gpus(615.0, 615.0)
+    watched_host.processes()
+    return watched_host
+
+
+def load_to_capture(host: WatchedHost) -> None:
+    host.starts()
+    host.log("server_args=ServerArgs(model_path='qwen')")
+    host.refuses()
+    host.wait(38)
+    host.log("[t TP0] Load weight begin. avail mem=9 GB")
+    host.wait(20)
+    host.log("[t TP0] Capture cuda graph begin. This can take up to several minutes.")
+    host.wait(67)
+
+
+# An idle host.
+
+
+def test_an_idle_host_has_the_same_values_from_one_paint_to_the_next(host: WatchedHost) -> None:
+    for _ in range(100):
+        host.wait(1)
+        host.gpus(615.0, 615.0)
+    before = values(host)
+    for _ in range(60):
+        host.wait(1)
+        host.gpus(615.2, 614.9, power=129.1)
+        assert values(host) == before
+    assert before.header.clock == ""
+    assert before.header.phase == "no server"
+    assert before.ladder.headline == "no server yet: waiting for SGLang, vLLM or llama.cpp to start"
+
+
+def test_a_server_that_ended_leaves_no_running_clock(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.exits()
+    before = values(host)
+    host.wait(3600)
+    assert values(host) == before
+    assert before.header.clock == "T+ 2:05"
+
+
+def test_without_driver_and_server_both_are_said_with_what_else_there_is(watched: Watch) -> None:
+    host = watched()
+    host.hello()
+    host.driver("absent", "no NVIDIA driver: libnvidia-ml.so.1 is not installed")
+    host.processes()
+    shown = values(host)
+    assert shown.gpus.rows == ()
+    assert shown.gpus.sentence == "no NVIDIA driver: libnvidia-ml.so.1 is not installed"
+    assert "no server yet" in shown.ladder.headline
+    assert "no NVIDIA driver and no server" in shown.status
+    assert "`tminus demo`" in shown.status
+    assert "`tminus HOST`" in shown.status
+    host.wait(60)
+    assert values(host) == shown
+
+
+def test_before_the_host_is_heard_nothing_is_said_of_servers(watched: Watch) -> None:
+    host = watched()
+    host.link("connecting", "connecting to gpu01")
+    shown = values(host)
+    assert (shown.header.link, shown.header.phase, shown.ladder.headline) == ("connecting", "", "")
+    assert shown.status == "connecting to gpu01"
+    host.hello()
+    assert values(host).ladder.headline == "looking for a server"
+
+
+# A load.
+
+
+def test_a_load_shows_its_clock_and_the_time_in_its_phase(host: WatchedHost) -> None:
+    load_to_capture(host)
+    header = values(host).header
+    assert (header.host, header.engine, header.model) == ("gpu01", "SGLang TP2", "qwen")
+    assert (header.clock, header.phase, header.mood) == ("T+ 2:05", "capture 1:07", Mood.ACTIVE)
+    host.wait(1)
+    assert values(host).header.clock == "T+ 2:06"
+
+
+def test_the_ladder_says_what_is_not_there_yet(host: WatchedHost) -> None:
+    load_to_capture(host)
+    ladder = values(host).ladder
+    assert ladder.headline == "not ready: port: connection refused"
+    assert ladder.mood is Mood.WAITING
+    assert [each.state for each in ladder.rungs] == [
+        "alive",
+        "waiting",
+        "not asked",
+        "not asked",
+        "not asked",
+    ]
+    port = rung(host, "port")
+    assert (port.since, port.tries, port.latency) == ("T+ 0:00", 1, "1.0 ms")
+    assert port.answer == "connection refused"
+
+
+def test_the_moment_of_a_rung_does_not_run_on(host: WatchedHost) -> None:
+    load_to_capture(host)
+    before = values(host).ladder
+    host.wait(30)
+    assert values(host).ladder == before
+
+
+def test_ready_is_said_with_its_time_and_the_clock_stands(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.becomes_ready()
+    host.wait(500)
+    shown = values(host)
+    assert (shown.header.clock, shown.header.phase, shown.header.mood) == ("T+ 2:05", "ready", Mood.GOOD)
+    assert shown.ladder.headline == "ready: a token came back from qwen, 2:05 after the start"
+    assert shown.ladder.mood is Mood.GOOD
+    assert shown.alerts == 1
+
+
+def test_a_server_found_ready_is_up_and_its_time_to_ready_is_not_invented(host: WatchedHost) -> None:
+    host.starts()
+    host.wait(7800)
+    host.becomes_ready()
+    shown = values(host)
+    assert shown.header.clock == "up 2 h 10 min"
+    assert shown.ladder.headline.endswith("; it was ready before the watch began")
+    assert "ready before the watch began" in summary(host)
+
+
+def test_rungs_above_the_one_asked_for_are_not_needed(watched: Watch) -> None:
+    host = watched(ready_on="health")
+    host.hello()
+    host.starts()
+    host.probe("health", status=200)
+    assert rung(host, "first token").state == "not needed"
+    assert values(host).ladder.headline.startswith("ready: health is ok")
+
+
+def test_a_wrong_model_is_said_on_the_rung_in_the_headline_and_the_header(watched: Watch) -> None:
+    host = watched(model="big")
+    host.hello()
+    host.starts()
+    host.becomes_ready("small")
+    shown = values(host)
+    assert shown.header.phase == "wrong model"
+    assert shown.ladder.headline == 'not ready: model: serves "small", expected "big"'
+    assert rung(host, "model").state == "wrong model"
+    assert rung(host, "model").mood is Mood.BAD
+    assert present.title(host.state) == "wrong model · small · gpu01"
+
+
+def test_a_failure_says_where_it_failed_and_why(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.log(OOM)
+    host.exits()
+    shown = values(host)
+    assert (shown.header.phase, shown.header.mood) == ("failed in capture", Mood.BAD)
+    assert shown.ladder.headline == f"the server (pid 100) ended in capture, 2:05 after its start: {OOM}"
+    assert rung(host, "process").state == "gone"
+    assert (rung(host, "port").state, rung(host, "port").mood) == ("was waiting", Mood.IDLE)
+    assert shown.alerts == 1
+
+
+def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.log("[t] SIGTERM received. signum=None frame=None. Draining requests and shutting down...")
+    host.exits()
+    shown = values(host)
+    assert (shown.header.phase, shown.header.mood) == ("shut down", Mood.WARNING)
+    assert shown.ladder.mood is Mood.WARNING
+
+
+def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.exits()
+    host.wait(5)
+    host.starts(pid=200)
+    host.wait(3)
+    shown = values(host)
+    assert shown.header.clock == "T+ 0:03"
+    assert shown.status.startswith("before this load: the server (pid 100) ended in capture")
+
+
+def test_several_servers_ask_for_a_choice(host: WatchedHost) -> None:
+    host.processes(
+        process(1, "vllm serve a", matched="vllm"), process(2, "vllm serve b --port 9", matched="vllm")
+    )
+    shown = values(host)
+    assert shown.header.phase == "choose a server"
+    assert "choose one with --pid or --port" in shown.ladder.headline
+    assert "choose one with --pid or --port" in shown.status
+
+
+def test_a_node_that_answers_no_requests_says_which_to_watch(host: WatchedHost) -> None:
+    host.starts(argv=SGLANG + " --nnodes 2 --node-rank 1")
+    assert "watch its first node" in values(host).ladder.headline
+
+
+# The link.
+
+
+def test_a_lost_link_shows_the_age_of_what_is_drawn(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.gpus(615.0, 615.0)
+    host.link("lost", "the link to gpu01 was lost; trying again in 1 s")
+    host.wait(7)
+    shown = values(host)
+    assert shown.header.link == "stale 7 s"
+    assert shown.status == "the link to gpu01 was lost; trying again in 1 s"
+    assert all(each.stale for each in shown.gpus.rows)
+
+
+def test_a_host_that_could_not_be_reached_is_said(watched: Watch) -> None:
+    host = watched()
+    host.link("failed", "gpu01: no such host", fault="dns")
+    assert values(host).header.phase == "no link"
+    assert values(host).status == "gpu01: no such host"
+    assert summary(host) == ["tminus: no host was reached"]
+
+
+# GPUs.
+
+
+def test_a_gpu_row_holds_figures_as_precise_as_they_are_drawn(host: WatchedHost) -> None:
+    host.wait(1)
+    host.gpus(61_486.4, 615.0, utilisation=9.4, power=129.6)
+    first = row(host)
+    assert (first.name, first.memory_used_mib, first.memory_total_mib) == ("H200", 61_486.0, 143_771.0)
+    assert (first.utilisation_pct, first.power_w, first.power_limit_w) == (9.0, 130.0, 700.0)
+    assert first.temperature_c == 41.0
+    assert first.slope_gib_s == 59.44
+    assert first.history == (0.0, 9.0)
+    assert values(host).gpus.caption == "60.6 of 280.8 GiB · driver 580.159.04"
+
+
+def test_a_value_that_is_not_known_stays_unknown(host: WatchedHost) -> None:
+    host.gpus(None, 615.0, utilisation=None, power=None)
+    first = row(host)
+    assert (first.memory_used_mib, first.utilisation_pct, first.power_w) == (None, None, None)
+    assert first.history[-1] is None
+
+
+def test_a_lost_gpu_keeps_its_row(host: WatchedHost) -> None:
+    host.gpus(None, None, state="lost")
+    assert (row(host, 1).note, row(host, 1).mood) == ("lost", Mood.BAD)
+
+
+def test_a_silent_driver_is_said_with_its_age_and_the_rows_are_old(host: WatchedHost) -> None:
+    host.driver("silent", "the driver has not answered for 7 s", silent_s=7.2)
+    assert "driver silent for 7 s" in values(host).gpus.caption
+    assert row(host).stale
+
+
+# The log.
+
+
+def test_log_lines_have_the_mood_of_what_they_say(host: WatchedHost) -> None:
+    host.starts()
+    host.log("server_args=ServerArgs(", "plain", "[t] WARNING x: y", OOM)
+    lines = present.log_lines(host.state, 0)
+    assert [(line.number, line.mood) for line in lines] == [
+        (1, Mood.ACTIVE),
+        (2, Mood.IDLE),
+        (3, Mood.WARNING),
+        (4, Mood.BAD),
+    ]
+    assert present.log_lines(host.state, 3) == lines[3:]
+
+
+def test_the_log_pane_shows_path_arrears_and_the_unfinished_line(host: WatchedHost) -> None:
+    host.starts()
+    host.log_source("open")
+    host.log("a", tail="Capturing batches", behind_bytes=13_000_000)
+    assert values(host).log.title == "/srv/server.log · 12 MiB behind"
+    assert values(host).log.tail == "Capturing batches"
+
+
+def test_a_log_that_cannot_be_read_says_why(host: WatchedHost) -> None:
+    assert values(host).log.sentence == "no log: no server is followed yet"
+    host.starts(stdout="/dev/pts/3", stderr="/dev/pts/3")
+    assert "goes to a terminal (/dev/pts/3)" in values(host).log.sentence
+    assert values(host).header.phase == "loading, no log"
+    host.log_source("unreadable", "/srv/server.log: permission denied")
+    assert values(host).log.sentence == "/srv/server.log: permission denied"
+
+
+def test_a_url_alone_says_what_is_not_seen(watched: Watch) -> None:
+    host = watched(url="http://127.0.0.1:30000")
+    host.hello(host="127.0.0.1", protocol=0)
+    host.refuses()
+    host.wait(32)
+    shown = values(host)
+    assert "host's GPUs are not seen" in shown.gpus.sentence
+    assert "log is not seen" in shown.log.sentence
+    assert (shown.header.clock, shown.header.phase) == ("0:32", "waiting")
+
+
+# The benchmark.
+
+
+def test_the_benchmark_pane_says_what_runs_and_what_came_out(host: WatchedHost) -> None:
+    host.starts()
+    assert values(host).bench.headline == "no run yet: it can be armed before the server is ready"
+    host.state.bench.arm()
+    assert values(host).bench.headline == "armed: fires when the server is ready"
+    host.becomes_ready()
+    host.state.bench.started("r1")
+    assert values(host).bench.headline == "starting"
+    host.bench_progress(16)
+    running = values(host).bench
+    assert running.headline == "measuring: 16 of 64 requests, 841.3 output tokens/s"
+    assert running.progress == 0.25
+    host.bench_result()
+    done = values(host).bench
+    assert (done.headline, done.mood) == ("841.3 output tokens/s, 64 of 64 requests", Mood.GOOD)
+    assert done.columns == ("mean", "p50", "p90", "p99")
+    assert [each.name for each in done.rows] == ["TTFT ms", "ITL ms", "TPOT ms", "E2E ms"]
+    assert done.rows[0].cells == ("58.04", "57.00", "61.20", "-")
+    assert "6.57 requests/s, concurrency 15.80 of 16, 9.74 s" in done.notes
+
+
+def test_failures_of_a_benchmark_are_counted_by_class(host: WatchedHost) -> None:
+    host.bench_result(failed=2)
+    assert values(host).bench.mood is Mood.WARNING
+    assert "timeout: 2" in values(host).bench.notes
+    host.bench_result("cancelled")
+    assert values(host).bench.headline == "cancelled: the server closed the connection"
+
+
+# What stays.
+
+
+def test_the_exit_summary_has_six_lines_at_most(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.exits()
+    host.wait(5)
+    host.starts(pid=200)
+    host.refuses()
+    host.gpus(61_486.0, 61_486.0)
+    host.wait(30)
+    host.becomes_ready()
+    host.bench_result()
+    assert summary(host) == [
+        "tminus: gpu01: SGLang TP2 · qwen · pid 200, port 30000",
+        "phases: launch 0:30, API start 0:00",
+        "ready 0:30 after the start",
+        "peak GPU memory: 2 GPUs 60.0 GiB each",
+        "benchmark: 841.3 output tokens/s, 64 of 64 requests, TTFT p50 57.00 ms",
+        "before it: the server (pid 100) ended in capture, 2:05 after its start",
+    ]
+
+
+def test_the_exit_summary_of_a_load_under_way_says_where_it_stood(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.gpus(61_486.0, 700.0)
+    assert summary(host)[1:] == [
+        "phases: launch 0:38, loading 0:20, capture 1:07",
+        "not ready at T+ 2:05: port: connection refused",
+        "peak GPU memory: 0: 60.0, 1: 0.7 GiB",
+    ]
+
+
+def test_the_exit_summary_of_a_failure_gives_the_reason(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.log(OOM)
+    host.exits()
+    assert f"failed: the server (pid 100) ended in capture, 2:05 after its start: {OOM}" in summary(host)
+
+
+def test_the_exit_summary_without_a_server_says_so(host: WatchedHost) -> None:
+    assert summary(host) == ["tminus: gpu01: no server yet: waiting for SGLang, vLLM or llama.cpp to start"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "clock", "age"),
+    [
+        (7.9, "0:07", "7 s"),
+        (187, "3:07", "3 min"),
+        (3723, "1:02:03", "1 h 2 min"),
+        (7200, "2:00:00", "2 h"),
+        (183_845, "2 d 3:04:05", "2 d"),
+        (-3, "0:00", "0 s"),
+    ],
+)
+def test_durations_and_ages_are_written_alike_everywhere(seconds: float, clock: str, age: str) -> None:
+    assert present.clock_text(seconds) == clock
+    assert present.age_text(seconds) == age
+
+
+def test_the_title_says_the_most_important_thing_first(host: WatchedHost) -> None:
+    assert present.title(host.state) == "no server · gpu01"
+    load_to_capture(host)
+    assert present.title(host.state) == "capture · qwen · gpu01"
+    host.becomes_ready()
+    assert present.title(host.state) == "READY · qwen · gpu01"
+    host.exits()
+    assert present.title(host.state) == "FAILED · qwen · gpu01"
