@@ -212,7 +212,7 @@ def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -
 
 def test_several_servers_ask_for_a_choice(host: WatchedHost) -> None:
     host.processes(
-        process(1, "vllm serve a", matched="vllm"), process(2, "vllm serve b --port 9", matched="vllm")
+        process(11, "vllm serve a", matched="vllm"), process(12, "vllm serve b --port 9", matched="vllm")
     )
     shown = values(host)
     assert shown.header.phase == "choose a server"
