@@ -7,10 +7,11 @@ UVICORN_ACCESS = re.compile(
     r'(?P<client>[^\s"]+?)(?::\d+)? - '
     r'"(?P<method>[A-Z]+) (?P<path>[^ "?]+)[^ "]* HTTP/[\d.]+" (?P<code>\d{3})'
 )
-# tqdm, as both engines and the hub's downloader print it.
+# tqdm, as both engines and the hub's downloader print it. It begins at the line's beginning or behind another
+# bar, and its runs are bounded, so that a line of 64 KiB costs a few milliseconds, not minutes.
 BAR = re.compile(
-    r"(?P<text>[^\r\n|%]*?):?\s*(?P<percent>\d+)%(?:\|[^|]*\|| Completed \|)\s*"
-    r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]*\]"
+    r"(?:^|(?<=[\r\n|%]))(?P<text>[^\r\n|%]*?):?\s{0,8}(?P<percent>\d{1,3})%(?:\|[^|]*\|| Completed \|)\s*"
+    r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]{0,120}\]"
 )
 # "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
 SHARDS = r"oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
