@@ -212,7 +212,7 @@ def bench(
 ) -> int:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
-    from tui.commands import bench as command
+    from tui.commands import bench_run as command
 
     return command.run(chosen)
 

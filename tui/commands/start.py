@@ -130,7 +130,7 @@ def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
     return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)
 
 
-def remote_agent(host: str, choices: Choices, options: WatchOptions) -> Source:
+def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bool = True) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault."""
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
@@ -141,7 +141,15 @@ def remote_agent(host: str, choices: Choices, options: WatchOptions) -> Source:
         opener = ssh_opener(host, options=ssh)
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
-    return AgentSource(opener, watch_request(options), reconnect=True)
+    return AgentSource(opener, watch_request(options, gpus=gpus), reconnect=True)
+
+
+def bench_source(choices: Choices, options: WatchOptions) -> Source:
+    """Return the agent that runs a benchmark: beside the server, or here for a URL alone. It reads no GPU."""
+    host = host_of(choices)
+    if host in (None, LOCAL):
+        return local_agent(options, gpus=False)
+    return remote_agent(host, choices, options, gpus=False)
 
 
 def watch_request(options: WatchOptions, *, gpus: bool = True) -> WatchRequest:
