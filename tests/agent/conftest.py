@@ -1,7 +1,7 @@
 """What the agent's tests share: the whole agent, or one worker of it, ended with the test."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import pytest
 from agent_process import Agent, Served, StartAgent
@@ -31,7 +31,7 @@ def agent() -> Iterator[StartAgent]:
         *,
         prelude: str = "",
         python: str = sys.executable,
-        real: bool = False,
+        real: Collection[str] = (),
     ) -> Agent:
         started.append(Agent(stand_ins, prelude=prelude, python=python, real=real))
         return started[-1]

@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -129,7 +129,8 @@ class Served(Heard):
 class Agent(Heard):
     """The whole agent, from the sources as they lie here.
 
-    ``stand_ins`` are sources of workers by their names; the other workers do nothing unless ``real``.
+    ``stand_ins`` are sources of workers by their names; those in ``real`` are what they are, the
+    others do nothing.
     ``prelude`` is code that runs first.
     """
 
@@ -139,9 +140,9 @@ class Agent(Heard):
         *,
         prelude: str = "",
         python: str = sys.executable,
-        real: bool = False,
+        real: Collection[str] = (),
     ) -> None:
-        idle = {} if real else dict.fromkeys(WORKERS, _IDLE)
+        idle = {name: _IDLE for name in WORKERS if name not in real}
         super().__init__([python, "-c", _AGENT, json.dumps([idle | dict(stand_ins or {}), prelude])])
 
 
@@ -154,7 +155,7 @@ class StartAgent(Protocol):
         *,
         prelude: str = "",
         python: str = sys.executable,
-        real: bool = False,
+        real: Collection[str] = (),
     ) -> Agent: ...
 
 

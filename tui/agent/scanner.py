@@ -27,7 +27,7 @@ class Pattern:
 
     def fits(self, sighting: Sighting) -> bool:
         """Return whether this is a process of the engine."""
-        line = " ".join(sighting.argv or ())
+        line = " ".join(sighting.argv or ()).replace("\n", " ")  # a dot in a pattern matches no newline
         return any(pattern.search(line) for pattern in self.argv) or any(
             pattern.search(sighting.title) or pattern.search(sighting.comm) for pattern in self.titles
         )
