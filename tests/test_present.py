@@ -146,6 +146,16 @@ def test_ready_is_said_with_its_time_and_the_clock_stands(host: WatchedHost) -> 
     assert shown.alerts == 1
 
 
+def test_trouble_after_ready_is_said_beside_it(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.becomes_ready()
+    host.wait(10)
+    host.probe("models", "timeout", "no answer in 10 s")
+    headline = values(host).ladder.headline
+    assert headline.startswith("ready: a token came back from qwen")
+    assert headline.endswith("; but now model: no answer in 10 s")
+
+
 def test_a_server_found_ready_is_up_and_its_time_to_ready_is_not_invented(host: WatchedHost) -> None:
     host.starts()
     host.wait(7800)

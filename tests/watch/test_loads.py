@@ -122,6 +122,46 @@ def test_a_process_that_the_list_had_missed_is_followed_on(host: WatchedHost) ->
     assert host.state.phase is Phase.LAUNCH
 
 
+def test_a_list_made_before_the_exit_does_not_bring_the_server_back(host: WatchedHost) -> None:
+    server = host.starts()
+    host.exits()
+    host.processes(server)
+    assert host.state.outcome == "failed"
+    assert host.state.target is None
+    host.processes()
+    assert host.state.alerts == 1
+
+
+def test_another_agent_may_date_the_same_server_a_little_off(host: WatchedHost) -> None:
+    host.starts()
+    wanted = host.state.wanted
+    started = host.state.started_s
+    assert started is not None
+    host.wait(10)
+    host.hello()
+    host.processes(process(100, SGLANG, matched="sglang", started_s=started + 0.01))
+    assert host.state.outcome is None
+    assert host.state.loads == 1
+    assert host.state.wanted == wanted
+
+
+def test_after_a_reboot_of_the_host_the_next_server_is_taken_up(host: WatchedHost) -> None:
+    host.wait(5000)
+    host.starts()
+    host.refuses()
+    host.wait(60)
+    host.now -= 5000  # the host's clock begins again
+    host.hello(boot_id="b2")
+    assert host.state.last_end is not None
+    assert host.state.last_end.lasted_s == 0
+    assert "was restarted" in host.state.notices[-1].sentence
+    host.processes()
+    assert host.state.target is None
+    host.starts(pid=100)
+    assert host.state.target is not None
+    assert host.state.outcome is None
+
+
 def test_a_server_that_dies_while_serving_says_so(host: WatchedHost) -> None:
     host.starts()
     host.refuses()

@@ -137,6 +137,21 @@ def test_a_key_that_is_missing_is_said(host: WatchedHost) -> None:
     assert not host.state.ready
 
 
+def test_a_key_that_only_health_wants_does_not_stand_in_the_way(host: WatchedHost) -> None:
+    host.probe("health", "key_needed", "401 Unauthorized", status=401)
+    assert host.state.fault == "key_needed"
+    host.probe("models", "status", "404 Not Found", status=404)
+    host.probe("token", status=200, model="qwen")
+    assert host.state.ready
+    assert host.state.fault is None
+
+
+def test_what_answers_is_no_server_of_ours(host: WatchedHost) -> None:
+    host.probe("health", "not_http", "another program answers: not HTTP")
+    assert host.state.fault == "not_http"
+    assert rung(host, "port").state == "ok"
+
+
 @pytest.mark.parametrize(
     ("ready_on", "last"), [("health", "health"), ("model", "models"), ("token", "token")]
 )

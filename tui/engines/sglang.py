@@ -45,8 +45,8 @@ SGLANG = Engine(
         model_after="serve",
     ),
     roles=(
-        RoleRule("rank", re.compile(r"^sglang::scheduler(?:_(?P<rank>\S+))?")),
-        RoleRule("detokenizer", re.compile(r"^sglang::detokenizer")),
+        RoleRule("rank", re.compile(r"^sglang::schedul(?:er(?:_(?P<rank>\S+))?)?")),
+        RoleRule("detokenizer", re.compile(r"^sglang::detoken")),
         RoleRule("controller", re.compile(r"^sglang::data_parallel_controller")),
         RoleRule("launcher", re.compile(r"^sglang::http_server")),
         RoleRule("launcher", re.compile(r"sglang[./]launch_server|sglang\S* serve(?: |$)")),

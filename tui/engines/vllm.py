@@ -53,8 +53,8 @@ VLLM = Engine(
         variables=(("api_key", "VLLM_API_KEY"),),
     ),
     roles=(
-        RoleRule("rank", re.compile(r"^VLLM::Worker(?:_(?P<rank>\S+))?")),
-        RoleRule("engine_core", re.compile(r"^VLLM::EngineCore(?:_(?P<rank>\S+))?")),
+        RoleRule("rank", re.compile(r"^VLLM::Worker(?:_(?P<rank>\S*\d))?")),
+        RoleRule("engine_core", re.compile(r"^VLLM::EngineCor(?:e(?:_(?P<rank>\S*\d))?)?")),
         RoleRule("controller", re.compile(r"^VLLM::DP")),
         RoleRule("launcher", re.compile(r"^VLLM::APIServer")),
         RoleRule("launcher", re.compile(r"vllm[./]entrypoints[./]openai[./]api_server|vllm\S* serve(?: |$)")),

@@ -5,6 +5,14 @@ from tui.watch.meaning import Meaning
 from tui.watch.words import age_text, clock_text
 from widgets.values import Header, Mood
 
+FAULT_WORDS = {
+    "wrong_model": "wrong model",
+    "key_needed": "key needed",
+    "tls": "TLS fault",
+    "not_http": "not HTTP",
+}
+"""What a person has to mend, as it is shown."""
+
 
 def header(state: Meaning, client_now_s: float) -> Header:
     """Return the top line."""
@@ -73,7 +81,7 @@ def _phase(state: Meaning, client_now_s: float) -> tuple[str, Mood]:
     if not state.loading:
         return _no_load(state)
     if state.fault is not None:
-        return state.fault.replace("_", " "), Mood.WARNING
+        return FAULT_WORDS.get(state.fault, state.fault), Mood.WARNING
     if state.phase is None:
         return "waiting" if state.shown is None else "loading, no log", Mood.ACTIVE
     now_s = state.source_now(client_now_s)

@@ -1,19 +1,14 @@
 """The readiness ladder in words."""
 
 from tui.present.figures import latency_text
-from tui.watch.ladder import READY_RUNG, RUNGS, Rung
+from tui.present.header import FAULT_WORDS
+from tui.watch.ladder import READY_RUNG, RUNGS, Rung, missing
 from tui.watch.meaning import Meaning
 from tui.watch.words import clock_text
 from widgets.values import Ladder, LadderRung, Mood
 
 _NAMES = {"token": "first token"}
 _MOODS = {"unknown": Mood.IDLE, "waiting": Mood.WAITING, "ok": Mood.GOOD, "bad": Mood.BAD}
-_BAD_WORDS = {
-    "wrong_model": "wrong model",
-    "key_needed": "key needed",
-    "tls": "TLS fault",
-    "not_http": "not HTTP",
-}
 
 
 def ladder(state: Meaning) -> Ladder:
@@ -43,7 +38,7 @@ def _state_word(state: Meaning, rung: Rung) -> str:
         case "waiting":
             return "waiting"
         case "bad":
-            return "gone" if rung.name == "process" else _BAD_WORDS.get(rung.outcome or "", "wrong")
+            return "gone" if rung.name == "process" else FAULT_WORDS.get(rung.outcome or "", "wrong")
         case "unknown":
             needed = RUNGS.index(READY_RUNG[state.options.ready_on])
             if RUNGS.index(rung.name) > needed:
@@ -85,5 +80,8 @@ def _ready_text(state: Meaning) -> str:
         text += f", {clock_text(state.ready_s - state.started_s)} after the start"
     elif not state.ready_seen:
         text += "; it was ready before the watch began"
-    port = next(rung for rung in state.ladder if rung.name == "port")
-    return text if port.state == "ok" else f"{text}; but now the port answers: {port.answer}"
+    since = [
+        rung for rung in state.ladder if rung.since_s is not None and rung.since_s > (state.ready_s or 0)
+    ]
+    trouble = missing(tuple(since))
+    return f"{text}; but now {trouble}" if trouble else text

@@ -2,7 +2,7 @@
 
 from tui.present.bench import headline
 from tui.present.figures import figure, gib
-from tui.present.header import engine_text, host_text
+from tui.present.header import FAULT_WORDS, engine_text, host_text
 from tui.watch.meaning import Meaning
 from tui.watch.words import clock_text
 
@@ -85,7 +85,7 @@ def title(state: Meaning) -> str:
     elif state.outcome == "failed":
         first = "FAILED"
     elif state.fault is not None:
-        first = state.fault.replace("_", " ")
+        first = FAULT_WORDS.get(state.fault, state.fault)
     elif state.loading:
         first = state.phase.words if state.phase is not None else "waiting"
     else:

@@ -252,8 +252,5 @@ class Load:
         return f"{who} {verb}{where}{after}{self._exit_words()}{quoted}"
 
     def _exit_words(self) -> str:
-        if self.exit is None:
-            return ""
-        if self.exit.code is not None:
-            return f" (exit code {self.exit.code})"
-        return f" ({self.exit.sentence})" if self.exit.sentence else ""
+        code = self.exit.code if self.exit is not None else None
+        return f" (exit code {code})" if code is not None else ""

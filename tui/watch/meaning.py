@@ -187,16 +187,19 @@ class Meaning:
 
     @property
     def fault(self) -> str | None:
-        """The class of the failure: died, shut_down, refused; wrong_model or key_needed while that is so."""
+        """The class of the failure: died, shut_down, refused.
+
+        While a load is not ready: what a person has to mend (wrong_model, key_needed, tls, not_http).
+        """
         if self._load is None:
             return None
         end = self._load.end
         if end is not None:
             return end.fault
-        if self._load.ladder.rung("model").state == "bad":
-            return "key_needed" if self._load.ladder.rung("model").outcome == "key_needed" else "wrong_model"
-        needs_key = any(rung.state == "bad" and rung.outcome == "key_needed" for rung in self.ladder)
-        return "key_needed" if needs_key else None
+        if self.ready:
+            return None
+        wrong = [rung.outcome for rung in self.ladder if rung.state == "bad"]
+        return wrong[-1] if wrong else None
 
     @property
     def last_end(self) -> End | None:

@@ -14,8 +14,8 @@ from tui.requests import ProbePlan
 
 PAID_FOR_S = 60.0
 """How long a probe pays; a server without access lines must not save up."""
-PACE_S = 5.0
-"""A path asked within this time is being probed now (health is asked at least every second or so)."""
+PACE_S = 6.0
+"""A path asked within this time is being probed now: a ready server is asked every 5 s, others faster."""
 FIRST_S = 30.0
 """A rung never asked before may be about to be, while another was asked within this time."""
 ANSWERED = ("ok", "status", "wrong_model", "key_needed", "empty", "timeout", "reset")
@@ -43,6 +43,8 @@ class OwnLines:
                 ("GET", prefix + plan.health_path): "health",
                 ("GET", prefix + plan.models_path): "models",
                 ("POST", prefix + plan.token_path): "token",
+                # What a model without a chat template is asked instead.
+                ("POST", prefix + "/v1/completions"): "token",
             }
 
     def probed(self, probe: Probe) -> None:

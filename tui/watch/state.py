@@ -52,7 +52,7 @@ class WatchState(Meaning):
         """Take one event in. Never raises for an event that decodes."""
         if isinstance(event, FROM_HOST):
             if isinstance(event, Hello):
-                self._clock.reset()
+                self._take_hello(event)
             self._clock.take(event.mono_s, event.client_s)
             self.link.heard(event.client_s)
         match event:
@@ -73,8 +73,6 @@ class WatchState(Meaning):
 
     def _take_rest(self, event: AnyEvent) -> None:
         match event:
-            case Hello():
-                self.hello = event
             case Link():
                 self.link.take(event)
             case GpuDriver():
@@ -92,6 +90,16 @@ class WatchState(Meaning):
                 self.dropped += event.samples
             case _:
                 pass
+
+    def _take_hello(self, event: Hello) -> None:
+        """An agent reports; after a reboot of the host nothing that ran before is left."""
+        if self.hello is not None and self.hello.boot_id != event.boot_id and self._load is not None:
+            self._load.finish(self._clock.latest_s)
+            self._end_seen(self._load)
+            self._earlier_end, self._load = self._load.end, None
+            self._note(event, "warning", f"{event.host} was restarted since it was last heard")
+        self._clock.reset()
+        self.hello = event
 
     def _take_probe(self, probe: Probe) -> None:
         load = self._load
@@ -111,10 +119,12 @@ class WatchState(Meaning):
         load.take_log(event, self.log)
 
     def _take_processes(self, event: Processes) -> None:
-        self.servers = servers(event)
         load = self._load
+        told = load.server if load is not None and load.exit is not None else None
+        # A list made before an exit that was told in between still has the process.
+        self.servers = [server for server in servers(event) if not server.same_as(told)]
         if load is not None and load.server is not None:
-            same = next((server for server in self.servers if server.key == load.server.key), None)
+            same = next((server for server in self.servers if server.same_as(load.server)), None)
             if same is None:
                 self._finish(load, event)
             elif load.ended:
@@ -127,7 +137,7 @@ class WatchState(Meaning):
         last = self._load.server if self._load is not None else None
         self.choice = choose(self.servers, self.options, last, hidden)
         server = self.choice.server
-        if server is not None and (last is None or last.key != server.key):
+        if server is not None and not server.same_as(last):
             self._begin(server, event)
 
     def _take_exit(self, event: Exit) -> None:
@@ -137,7 +147,7 @@ class WatchState(Meaning):
         if event.main and event.pid == load.server.pid:
             load.exit = event
             self._finish(load, event)
-            self.servers = [server for server in self.servers if server.key != load.server.key]
+            self.servers = [server for server in self.servers if not server.same_as(load.server)]
             self._choose(event)
         elif not load.ended:
             self._note_member(load.server, event)

@@ -11,6 +11,7 @@ from tui.events import Process, Processes
 from tui.watch.options import WatchOptions
 
 GONE_STATES = ("Z", "X", "x")
+SAME_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,12 @@ class Server:
 
     @property
     def key(self) -> tuple[int, float]:
-        """What tells this start of a server from every other on the host."""
+        """What tells it from the others in one list of processes."""
         return (self.main.pid, self.main.started_s)
+
+    def same_as(self, other: "Server | None") -> bool:
+        """Whether both are the same start of a server; another agent may date it some milliseconds off."""
+        return other is not None and self.pid == other.pid and abs(self.started_s - other.started_s) < SAME_S
 
     @property
     def port(self) -> int:
@@ -145,13 +150,13 @@ def choose(found: list[Server], options: WatchOptions, following: Server | None,
     one that started later is taken up, and of several the one on its port. ``hidden`` as in the Processes
     event.
     """
-    kept = [server for server in found if following is not None and server.key == following.key]
+    kept = [server for server in found if server.same_as(following)]
     if kept:
         return Choice("follow", kept[0], "", tuple(found))
     serving = [server for server in found if not server.orphan]
     fitting = [server for server in serving if _asked_for(server, options, following)]
     if following is not None:
-        fitting = [server for server in fitting if server.started_s > following.started_s]
+        fitting = [server for server in fitting if server.started_s > following.started_s + SAME_S]
         heirs = [server for server in fitting if server.port == following.port]
         fitting = heirs if len(heirs) == 1 else fitting
     if len(fitting) == 1:
