@@ -7,13 +7,15 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
 import pytest
 
+_PATH = f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"
 _START_S = 10.0
 _TRIES = 5
 
@@ -24,7 +26,13 @@ class SshServer:
     Nothing outside the folder is touched, but for sshd's privilege separation folder when run as root.
     """
 
-    def __init__(self, program: str, folder: Path, settings: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        program: str,
+        folder: Path,
+        settings: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         self.host = "lab"
         self.port = 0
@@ -34,7 +42,12 @@ class SshServer:
         self.host_key = folder / "host_ed25519"
         self.client_key = folder / "client_ed25519"
         self._program = program
-        self._settings = settings
+        self.home = folder / "home"
+        self.home.mkdir()
+        # A home and a PATH of its own: no start-up file of whoever runs the tests is read, nor slows them.
+        variables = {"HOME": str(self.home), "PATH": _PATH, **(environment or {})}
+        quoted = " ".join(f'"{name}={value}"' for name, value in variables.items())
+        self._settings = (*settings, f"SetEnv {quoted}")
         self._process: subprocess.Popen[bytes] | None = None
         make_key(self.host_key)
         make_key(self.client_key)
@@ -74,6 +87,8 @@ class SshServer:
 
     def start(self) -> None:
         """Start listening; the same port again after a stop."""
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         for _ in range(_TRIES):
             port = self.port or _free_port()
             if self._listens(port):
@@ -138,15 +153,16 @@ StartSshServer = Callable[..., SshServer]
 def start_ssh_server(
     needs: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[StartSshServer]:
-    """Return a function that starts an sshd with further sshd_config lines; the client knows its key."""
+    """Return a function that starts an sshd whose key the client knows.
+
+    Its arguments are further sshd_config lines; ``environment`` holds variables of the sessions.
+    """
     program = needs("sshd")
     needs("ssh-keygen")
     servers: list[SshServer] = []
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
 
-    def start(*settings: str) -> SshServer:
-        server = SshServer(program, tmp_path_factory.mktemp("sshd"), settings)
+    def start(*settings: str, environment: Mapping[str, str] | None = None) -> SshServer:
+        server = SshServer(program, tmp_path_factory.mktemp("sshd"), settings, environment)
         servers.append(server)
         server.start()
         server.know()
