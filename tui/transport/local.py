@@ -7,6 +7,7 @@ from typing import cast
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 _END_S = 2.0
+_LAST_WORDS_S = 0.3
 _UNREAD_BYTES = 256 * 1024
 _ERRORS_BYTES = 64 * 1024
 _STDIN, _STDOUT = 0, 1
@@ -41,6 +42,7 @@ class _Streams(asyncio.SubprocessProtocol):
         self.errors = bytearray()
         self.news = asyncio.Event()
         self.ended = asyncio.Event()
+        self.errors_over = asyncio.Event()
         self.writable = asyncio.Event()
         self.writable.set()
         self.output_over = False
@@ -65,6 +67,8 @@ class _Streams(asyncio.SubprocessProtocol):
             self.news.set()
         elif fd == _STDIN:
             self.writable.set()
+        else:
+            self.errors_over.set()
 
     def process_exited(self) -> None:
         self.ended.set()
@@ -139,14 +143,23 @@ class LocalPipe:
         self._streams.discard()
         self._input().close()
         try:
+            await self._end()
+        finally:
+            self._transport.close()  # kills it when this was cancelled
+        return self._transport.get_returncode()
+
+    async def _end(self) -> None:
+        try:
             async with asyncio.timeout(_END_S):
                 await self._streams.ended.wait()
         except TimeoutError:
             self._transport.kill()
             await self._streams.ended.wait()
-        finally:
-            self._transport.close()  # kills it when this was cancelled
-        return self._transport.get_returncode()
+        try:
+            async with asyncio.timeout(_LAST_WORDS_S):
+                await self._streams.errors_over.wait()
+        except TimeoutError:
+            return  # a process that it started holds its error stream open
 
     def _input(self) -> asyncio.WriteTransport:
         return cast("asyncio.WriteTransport", self._transport.get_pipe_transport(_STDIN))
