@@ -180,6 +180,16 @@ async def test_a_key_in_the_systems_file_is_known(
     assert await (await open_over(ssh_server, ["true"])).close() == 0
 
 
+async def test_a_file_of_known_hosts_that_cannot_be_read_is_told(
+    ssh_server: SshServer, open_over: OpenOver, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    ssh_server.configure(f"UserKnownHostsFile {tmp_path}")
+    options = SshOptions(config_file=ssh_server.config_file, notice=said.append)
+    assert "not known" in await _refused(open_over, ssh_server, options)
+    assert said == [f"{tmp_path} cannot be read, so no host key in it is known"]
+
+
 async def test_a_host_key_alias_is_what_the_key_is_looked_up_by(
     ssh_server: SshServer, open_over: OpenOver
 ) -> None:

@@ -76,6 +76,15 @@ async def test_a_wrong_key_is_refused_with_what_was_tried_and_what_the_server_ta
     assert f"ssh -F {server.config_file}" in fault.sentence
 
 
+async def test_a_server_that_wants_a_password_alone_is_told(
+    start_ssh_server: StartSshServer, open_over: OpenOver
+) -> None:
+    server = start_ssh_server("PasswordAuthentication yes", "PubkeyAuthentication no")
+    fault = await _fault(open_over, server)
+    assert fault.fault == "auth"
+    assert "it takes password: no key is wanted there" in fault.sentence
+
+
 async def test_a_locked_key_is_named_with_the_way_to_unlock_it(
     ssh_server: SshServer, open_over: OpenOver, tmp_path: Path
 ) -> None:

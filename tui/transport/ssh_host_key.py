@@ -35,6 +35,8 @@ class HostKeyGate:
 
     def admits(self, algorithm: str, blob: bytes) -> bool:
         """Say whether to go on with this key."""
+        for file in self.keys.unreadable:
+            self._notice(f"{file} cannot be read, so no host key in it is known")
         judgement = self.keys.judge(algorithm, blob)
         if self._listed_as_revoked(blob):
             return self._refuse("host_key_revoked", algorithm, blob, Judgement("revoked"))

@@ -3,7 +3,8 @@
 Imports asyncssh: import this module only where a connection is made.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 
 import asyncssh
@@ -23,7 +24,7 @@ class LoginKeys:
         self._resolved = resolved
         self._agent: asyncssh.SSHAgentClient | None = None
         self._certificates: list[asyncssh.SSHCertificate] = []
-        self._keys: AsyncIterator[asyncssh.SSHKeyPair] | None = None
+        self._keys: AsyncGenerator[asyncssh.SSHKeyPair, None] | None = None
         self.offered: list[str] = []
         self.locked: list[Path] = []
         self.passed_over: list[str] = []
@@ -37,13 +38,18 @@ class LoginKeys:
 
     async def close(self) -> None:
         """Let go of the agent."""
+        if self._keys is not None:
+            await self._keys.aclose()
         if self._agent is not None:
             self._agent.close()
-            await self._agent.wait_closed()
+            with suppress(OSError):  # the agent was gone already
+                await self._agent.wait_closed()
             self._agent = None
 
-    def told(self) -> str:
+    def told(self, methods: list[str]) -> str:
         """Say what was tried and what was not, for the sentence of a refused login."""
+        if methods and "publickey" not in methods:
+            return "no key is wanted there, and no password is asked for here"
         parts = [f"it refused {', '.join(self.offered)}" if self.offered else "there was no key to offer"]
         if self.locked:
             names = " ".join(_short(path) for path in self.locked)
@@ -52,7 +58,7 @@ class LoginKeys:
         parts += [self.agent_state] if self.agent_state else []
         return "; ".join(parts)
 
-    async def _all(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
+    async def _all(self) -> AsyncGenerator[asyncssh.SSHKeyPair, None]:
         self._certificates = self._read_certificates()
         files = {path: _public_blob(path) for path in self._resolved.identity_files}
         seen: set[bytes] = set()

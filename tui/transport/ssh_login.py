@@ -94,7 +94,7 @@ class Login:
         where, why = self.resolved.where, str(error) or type(error).__name__
         if isinstance(error, asyncssh.PermissionDenied):
             methods = ", ".join(self.methods) or "no way that is known here"
-            user, tried, command = self.resolved.user, self.keys.told(), self.resolved.ssh
+            user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
             return fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return self.gate.fault or fault("host_certificate", where=where, why=why)
@@ -102,7 +102,7 @@ class Login:
             return fault("no_agreement", where=where, why=why)
         if isinstance(error, asyncssh.ProtocolError):
             if "uthentication failures" in why:
-                return fault("too_many_keys", where=where, tried=self.keys.told())
+                return fault("too_many_keys", where=where, tried=self.keys.told([]))
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
 
