@@ -268,7 +268,7 @@ def test_a_gpu_row_holds_figures_as_precise_as_they_are_drawn(host: WatchedHost)
     assert (first.utilisation_pct, first.power_w, first.power_limit_w) == (9.0, 130.0, 700.0)
     assert first.temperature_c == 41.0
     assert first.slope_gib_s == 59.44
-    assert first.history == (0.0, 9.0)
+    assert first.history == (0.0, 9.4)
     assert values(host).gpus.caption == "60.6 of 280.8 GiB · driver 580.159.04"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from tui.engines.lines import troubling
 from tui.requests import Matcher
 
 Level = Literal["", "warning", "error"]
@@ -194,6 +195,8 @@ class Engine:
 
     def level(self, line: str) -> Level:
         """Return whether a log line tells of an error or a warning."""
+        if not troubling(line):
+            return ""
         if self.error.search(line):
             return "error"
         return "warning" if self.warning.search(line) else ""

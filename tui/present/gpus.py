@@ -35,7 +35,7 @@ def _row(gpu: Gpu, shown: int, stale: bool) -> GpuRow:
         memory_total_mib=rounded(total),
         slope_gib_s=rounded(gpu.slope_gib_s, 2),
         utilisation_pct=rounded(sample.utilisation_pct) if sample is not None else None,
-        history=tuple(rounded(value) for value in list(gpu.history)[-shown:]),
+        history=tuple(gpu.history)[-shown:],
         power_w=rounded(sample.power_w) if sample is not None else None,
         power_limit_w=rounded(fact.power_limit_w) if fact is not None else None,
         temperature_c=rounded(detail.temperature_c) if detail is not None else None,

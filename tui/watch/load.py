@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tui.engines.base import Engine, Level, Phase
+from tui.engines.lines import troubling
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
@@ -172,9 +173,10 @@ class Load:
             return False
         if self.own_lines.ours(line, mono_s):
             return False
-        mark = self.log_phases.read(line, buffer.next_number)
+        troubled = troubling(line)
+        mark = self.log_phases.read(line, buffer.next_number, troubled=troubled)
         self._log_reached(mark, at_s)
-        level: Level = self.engine.level(line) if self.engine is not None else ""
+        level: Level = self.engine.level(line) if troubled and self.engine is not None else ""
         buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
         return bool(line.strip())
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 from tui.engines.base import Level, Phase
@@ -25,12 +25,16 @@ class BufferedLine:
     at_s: float = 0.0
 
 
+def _bar(text: str) -> re.Match[str] | None:
+    return BAR.search(text) if "%" in text else None
+
+
 def redraw_key(text: str, returned: bool) -> str | None:
     """Return what two drawings of one bar have in common, None for a line that is no redrawn one.
 
     A bar with a log line glued behind it counts as that line: nothing of it may be lost.
     """
-    bar = BAR.search(text)
+    bar = _bar(text)
     if bar is not None:
         return _FIGURES.sub("#", bar["text"].strip()) if not text[bar.end() :].strip() else None
     return _FIGURES.sub("#", text.strip()) if returned else None
@@ -72,7 +76,7 @@ class LogBuffer:
             return
         key = redraw_key(text, returned)
         if self.held is not None:
-            bar = BAR.search(text)
+            bar = _bar(text)
             drawn_over = key is None and bar is not None and _key_of(bar) == self._key
             if key == self._key or drawn_over:
                 mark = mark or self.held.mark
@@ -92,8 +96,8 @@ class LogBuffer:
             self._append(held)
 
     def _append(self, line: BufferedLine) -> None:
-        self._last += 1
-        self.lines.append(replace(line, number=self._last))
+        self._last = line.number
+        self.lines.append(line)
 
     def after(self, number: int) -> list[BufferedLine]:
         """Return the lines with a higher number, oldest first."""

@@ -1,10 +1,10 @@
 """The phase of a load: what its log says, and the time spent in each."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tui.engines.base import Engine, Phase
+from tui.engines.lines import troubling
 
 QUOTE_LENGTH = 300
 
@@ -34,12 +34,8 @@ class Quote:
 
 
 def _joined(engine: Engine, phase: Phase) -> re.Pattern[str] | None:
-    patterns = [row.pattern for row in engine.phases if row.phase is phase]
-    return _any_of(patterns) if patterns else None
-
-
-def _any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns))
+    patterns = [row.pattern.pattern for row in engine.phases if row.phase is phase]
+    return re.compile("|".join(f"(?:{text})" for text in patterns)) if patterns else None
 
 
 class LogPhases:
@@ -56,18 +52,20 @@ class LogPhases:
         self.shutdown: Quote | None = None
         self._forward: list[tuple[Phase, re.Pattern[str]]] = []
         self._back: list[tuple[Phase, re.Pattern[str]]] = []
-        self._ends: re.Pattern[str] | None = None
         if engine is not None:
             for phase in reversed(Phase):
                 joined = _joined(engine, phase)
                 if joined is not None:
                     self._forward.append((phase, joined))
             self._back = [(row.phase, row.pattern) for row in engine.phases if row.back]
-            self._ends = _any_of([*engine.fatal, engine.shutdown])
 
-    def read(self, line: str, number: int = 0) -> Phase | None:
-        """Take one line in; return the phase that it moved the load to, None when to none."""
-        self._note_end(line, number)
+    def read(self, line: str, number: int = 0, *, troubled: bool | None = None) -> Phase | None:
+        """Take one line in; return the phase that it moved the load to, None when to none.
+
+        ``troubled`` is what ``troubling`` says of the line, where it was asked already.
+        """
+        if troubling(line) if troubled is None else troubled:
+            self._note_end(line, number)
         return self.peek(line)
 
     def peek(self, line: str) -> Phase | None:
@@ -97,7 +95,7 @@ class LogPhases:
         return self.fatal is not None and self.fatal.weight == 0
 
     def _note_end(self, line: str, number: int) -> None:
-        if self.engine is None or self._ends is None or not self._ends.search(line):
+        if self.engine is None:
             return
         best = len(self.engine.fatal) if self.fatal is None else self.fatal.weight
         for weight, pattern in enumerate(self.engine.fatal[:best]):
