@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.style import Style
-from rich.traceback import Traceback
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -138,6 +137,8 @@ class TminusApp(App[None], inherit_bindings=False):
 
     def _fatal_error(self) -> None:
         # Textual's own shows the local variables of every frame, and with them an API key.
+        from rich.traceback import Traceback  # brings a highlighter along that only a failure needs
+
         self.panic(Traceback(show_locals=False, width=None))
 
 

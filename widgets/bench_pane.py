@@ -32,8 +32,9 @@ class BenchPane(LineWidget, can_focus=True):
 
     def update_panel(self, panel: BenchPanel) -> None:
         """Draw this benchmark from now on."""
-        self.panel = panel
-        self.show()
+        if panel != self.panel:
+            self.panel = panel
+            self.show()
 
     def lines(self, width: int, height: int) -> list[Line]:
         head = self._headline(width, folded=height == 1)

@@ -61,8 +61,8 @@ def title_cells(width: int) -> int:
 
 def row_line(row: GpuRow, width: int, glyphs: Glyphs) -> Line:
     """Return the line of one GPU; a stale one is dim, a note stands in place of the figures."""
-    mark = Span(f"{glyphs.moods[row.mood] if row.mood is not Mood.IDLE else ' '} ", row.mood.value)
-    index = Span(f"{row.index:>2} ", "text")
+    mark = Span("  ") if row.mood is Mood.IDLE else Span(f"{glyphs.moods[row.mood]} ", row.mood.value)
+    index = Span(f"{row.index:>2} ")
     if row.note:
         name = f"{row.name}: " if row.name else ""
         note = cells.clip(name + row.note, width - INDEX_CELLS, glyphs.ellipsis)

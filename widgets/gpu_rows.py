@@ -32,8 +32,9 @@ class GpuRows(LineWidget, can_focus=True):
 
     def update_panel(self, panel: GpuPanel) -> None:
         """Draw these GPUs from now on."""
-        self.panel = panel
-        self.show()
+        if panel != self.panel:
+            self.panel = panel
+            self.show()
 
     def action_page(self, pages: int) -> None:
         """Move by whole pages, as far as there are GPUs."""

@@ -18,8 +18,9 @@ class HeaderBar(LineWidget):
 
     def update_header(self, header: Header) -> None:
         """Draw this header from now on."""
-        self.header = header
-        self.show()
+        if header != self.header:
+            self.header = header
+            self.show()
 
     def lines(self, width: int, height: int) -> list[Line]:
         right = self._right()

@@ -21,8 +21,9 @@ class LadderPane(LineWidget, can_focus=True):
 
     def update_ladder(self, ladder: Ladder) -> None:
         """Draw this ladder from now on."""
-        self.ladder = ladder
-        self.show()
+        if ladder != self.ladder:
+            self.ladder = ladder
+            self.show()
 
     def lines(self, width: int, height: int) -> list[Line]:
         rungs = self.ladder.rungs

@@ -4,13 +4,13 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
-from widgets.lines import EMPTY, Line
+from widgets.lines import EMPTY, Line, merged, width_of
 from widgets.palette import Palette
 
 
@@ -25,6 +25,7 @@ class LineWidget(Widget):
         self._palette = Palette()
         self._drawn: list[Line] = []
         self._drawn_size = (-1, -1)
+        self._strips: list[Strip | None] = []
         self._styles_by_role: dict[str, Style] = {}
         self._placed = True
 
@@ -40,7 +41,7 @@ class LineWidget(Widget):
     @palette.setter
     def palette(self, palette: Palette) -> None:
         self._palette = palette
-        self._styles_by_role.clear()
+        self._forget_styles()
         self.refresh()
 
     @property
@@ -56,34 +57,64 @@ class LineWidget(Widget):
 
     def show(self) -> None:
         """Make the lines anew and repaint those that differ from what stands on the screen."""
-        size = (self.size.width, self.size.height)
-        if not self._placed or size != self._drawn_size:
+        if not self._placed or self._size_now() != self._drawn_size:
             return
         old, self._drawn = self._drawn, self._fresh_lines()
-        changed = [
-            Region(0, y, size[0], 1)
-            for y, (before, after) in enumerate(zip(old, self._drawn, strict=True))
-            if before != after
-        ]
+        changed = [y for y, before in enumerate(old) if before != self._drawn[y]]
+        for y in changed:
+            self._strips[y] = None
         if changed:
-            self.refresh(*changed)
+            width = self._drawn_size[0]
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    def _size_now(self) -> tuple[int, int]:
+        size = self.size
+        return size.width, size.height
 
     def _fresh_lines(self) -> list[Line]:
-        width, height = self.size.width, self.size.height
+        width, height = self._drawn_size
         lines = self.lines(width, height)[:height]
         return lines + [EMPTY] * (height - len(lines))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the strips of a region, each made once: these widgets have neither border nor padding."""
+        self._take_size()
+        strips = [self._strip_at(y) for y in crop.line_range]
+        first, last = crop.column_span
+        return (
+            strips
+            if (first, last) == (0, self._drawn_size[0])
+            else [each.crop(first, last) for each in strips]
+        )
+
     def render_line(self, y: int) -> Strip:
-        size = (self.size.width, self.size.height)
+        self._take_size()
+        return self._strip_at(y)
+
+    def _take_size(self) -> None:
+        size = self._size_now()
         if size != self._drawn_size:
             self._drawn_size = size
             self._drawn = self._fresh_lines()
-        return self._strip(self._drawn[y] if y < len(self._drawn) else EMPTY, size[0])
+            self._strips = [None] * len(self._drawn)
 
-    def _strip(self, line: Line, width: int) -> Strip:
-        segments = [Segment(span.text, self._style(span.role)) for span in line if span.text]
-        length = sum(cells.width(span.text) for span in line)
-        return Strip(segments, length).adjust_cell_length(width, self._style("text"))
+    def _strip_at(self, y: int) -> Strip:
+        if y >= len(self._drawn):
+            return Strip.blank(self._drawn_size[0], self._style("text"))
+        strip = self._strips[y]
+        if strip is None:
+            strip = self._strips[y] = self._strip(self._drawn[y])
+        return strip
+
+    def _strip(self, line: Line) -> Strip:
+        spans = merged(line)
+        segments = [Segment(text, self._style(role)) for text, role in spans]
+        strip = Strip(segments, width_of(spans)).adjust_cell_length(self._drawn_size[0], self._style("text"))
+        for line_filter in self.get_line_filters():
+            # The palette of a theme in RGB holds no ANSI colour that had to be translated.
+            if not isinstance(line_filter, ANSIToTruecolor):
+                strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return strip
 
     def _style(self, role: str) -> Style:
         style = self._styles_by_role.get(role)
@@ -91,8 +122,12 @@ class LineWidget(Widget):
             style = self._styles_by_role[role] = self.rich_style + self._palette.style(role)
         return style
 
-    def notify_style_update(self) -> None:
+    def _forget_styles(self) -> None:
         self._styles_by_role.clear()
+        self._strips = [None] * len(self._drawn)
+
+    def notify_style_update(self) -> None:
+        self._forget_styles()
         super().notify_style_update()
 
     def watch_has_focus(self, has_focus: bool) -> None:

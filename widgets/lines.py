@@ -47,6 +47,17 @@ def cut(line: Iterable[Span], width: int) -> Line:
     return tuple(kept)
 
 
+def merged(line: Iterable[Span]) -> list[Span]:
+    """Return the line with neighbours of one role joined: each change of style costs bytes on the link."""
+    joined: list[Span] = []
+    for text, role in line:
+        if joined and joined[-1].role == role:
+            joined[-1] = Span(joined[-1].text + text, role)
+        elif text:
+            joined.append(Span(text, role))
+    return joined
+
+
 def with_role(line: Iterable[Span], role: str) -> Line:
     """Return the line with one role for all of it."""
     return tuple(Span(span.text, role) for span in line)

@@ -51,8 +51,9 @@ class LogTail(LineWidget, can_focus=True):
 
     def update_panel(self, panel: LogPanel) -> None:
         """Draw this title, unfinished line and sentence from now on."""
-        self.panel = panel
-        self.show()
+        if panel != self.panel:
+            self.panel = panel
+            self.show()
 
     def extend(self, lines: Sequence[LogLine]) -> None:
         """Append lines, newest last; a held window stays where it is and counts them."""

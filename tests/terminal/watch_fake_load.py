@@ -1,8 +1,8 @@
 """Run the screen over values that are made up: the program that the tests start in a real terminal.
 
-    python watch_fake_load.py [--gpus N] [--theme NAME] [--glyphs NAME] [--still] [--fail-after S]
+    python watch_fake_load.py [--gpus N] [--theme NAME] [--glyphs NAME] [--still] [--log-rate N] [--fail-after S]
 
-With ``--still`` nothing changes after the first frame. ``--fail-after`` raises in the middle of a paint.
+With ``--still`` nothing changes after the first frame; ``--log-rate`` is in lines a second. ``--fail-after`` raises in the middle of a paint.
 """
 
 import argparse
@@ -38,7 +38,7 @@ _RUNGS = (
 _TEXTS = (
     "[2026-11-29 15:04:12 TP0] Load weight begin. avail mem=138.42 GB",
     "Loading safetensors checkpoint shards:  46% Completed | 54/118 [00:41<00:48,  1.31it/s]",
-    "[2026-11-29 15:04:13 TP3] WARNING: custom allreduce is disabled; 日本語 and \U0001f600 are two cells wide",
+    "[2026-11-29 15:04:13 TP3] WARNING: custom allreduce is disabled; 日本語 and \U0001f600 are wide",
     "[2026-11-29 15:04:14] server_args=ServerArgs(model_path='/models/Qwen3-235B-A22B-Instruct-2507-FP8', "
     "tokenizer_mode='auto', load_format='auto', tp_size=8, mem_fraction_static=0.88, context_length=262144)",
     "[2026-11-29 15:04:15 TP5]\tMultiple\ttabs [/not markup] [bold]",
@@ -107,10 +107,13 @@ BENCH_DONE = BenchPanel(
 class FakeLoad:
     """A load that goes on by the clock, or stands still."""
 
-    def __init__(self, gpus: int = 8, *, still: bool = False, fail_after_s: float | None = None) -> None:
+    def __init__(
+        self, gpus: int = 8, *, still: bool = False, log_rate: float = 10.0, fail_after_s: float | None = None
+    ) -> None:
         self.started_s = time.monotonic()
         self.bench = BenchPanel("press b to run it; it waits until the server is ready")
         self._gpus, self._still, self._fail_after_s = gpus, still, fail_after_s
+        self._log_rate = log_rate
 
     @property
     def at_s(self) -> float:
@@ -124,8 +127,9 @@ class FakeLoad:
         return replace(values(self.at_s, self._gpus), bench=self.bench)
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
-        """Return what the log has grown by: ten lines a second."""
-        return [log_line(each) for each in range(number + 1, int(10 * self.at_s))]
+        """Return what the log has grown by."""
+        count = 400 + int(self._log_rate * (self.at_s - 40.0))
+        return [log_line(each) for each in range(number + 1, count)]
 
     def start_bench(self) -> str:
         """Pretend that a benchmark has been run."""
@@ -148,12 +152,15 @@ def main() -> int:
     parser.add_argument("--theme")
     parser.add_argument("--glyphs")
     parser.add_argument("--still", action="store_true")
+    parser.add_argument("--log-rate", type=float, default=10.0)
     parser.add_argument("--fail-after", type=float)
     parser.add_argument("--no-mouse", action="store_true")
     chosen = parser.parse_args()
     from tui.app import TminusApp, run_screen  # the screen is loaded after the arguments, as the command does
 
-    view = FakeLoad(chosen.gpus, still=chosen.still, fail_after_s=chosen.fail_after)
+    view = FakeLoad(
+        chosen.gpus, still=chosen.still, log_rate=chosen.log_rate, fail_after_s=chosen.fail_after
+    )
 
     async def run() -> int:
         app = TminusApp(view, theme=chosen.theme, glyphs=chosen.glyphs, mouse=not chosen.no_mouse)

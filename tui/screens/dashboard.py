@@ -36,6 +36,8 @@ class PaneLayout(Layout):
 class Dashboard(Widget):
     """All panes of the main screen, header, status line and footer."""
 
+    BLANK = True
+
     def __init__(self, *children: Widget, id: str | None = None) -> None:
         super().__init__(*children, id=id)
         self._panes = PaneLayout()

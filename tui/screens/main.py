@@ -43,6 +43,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """Header, GPUs, readiness, log, benchmark, notes, status line and keys."""
 
     AUTO_FOCUS = "#log"
+    BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "bench", "Run the benchmark, or arm it until ready", id="app.bench"),
         Binding("B", "cancel_bench", "Cancel or disarm the benchmark", id="app.bench_cancel"),
