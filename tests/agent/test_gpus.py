@@ -47,14 +47,20 @@ def reader(served: Start) -> Callable[[Mapping[str, str]], Served]:
 Reader = Callable[[Mapping[str, str]], Served]
 
 
-def sample_where(worker: Served, holds: Callable[[list[Message]], bool]) -> list[Message]:
-    """Return the first reading of all GPUs for which that holds."""
+def reading_where(worker: Served, holds: Callable[[Message], bool]) -> Message:
+    """Return the first reading for which that holds."""
     end_s = time.monotonic() + 10
     while time.monotonic() < end_s:
-        gpus: list[Message] = worker.receive(wire.GPUS)["gpus"]
-        if holds(gpus):
-            return gpus
+        reading = worker.receive(wire.GPUS)
+        if holds(reading):
+            return reading
     pytest.fail("no such reading within 10 s")
+
+
+def sample_where(worker: Served, holds: Callable[[list[Message]], bool]) -> list[Message]:
+    """Return the GPUs of the first reading for which that holds of them."""
+    gpus: list[Message] = reading_where(worker, lambda reading: holds(reading["gpus"]))["gpus"]
+    return gpus
 
 
 def test_driver_and_facts_come_first_and_each_gpu_has_its_row(reader: Reader, nvml_stub: Stub) -> None:
@@ -79,12 +85,20 @@ def test_driver_and_facts_come_first_and_each_gpu_has_its_row(reader: Reader, nv
 
 
 def test_memory_of_all_gpus_ramps_with_reserved_told_apart(reader: Reader, nvml_stub: Stub) -> None:
-    worker = reader(nvml_stub.environment(gpus=8, load_s=1.0))
-    sample_where(worker, lambda gpus: all(gpu["memory_used_mib"] == 0 for gpu in gpus))
-    sample_where(worker, lambda gpus: 691 < gpus[0]["memory_used_mib"] < 62177)
-    loaded = sample_where(worker, lambda gpus: all(gpu["memory_used_mib"] == 132035 for gpu in gpus))
-    assert {gpu["memory_reserved_mib"] for gpu in loaded} == {615.0}
-    assert {gpu["memory_total_mib"] for gpu in loaded} == {143771.0}
+    worker = reader(nvml_stub.environment(gpus=8, load_s=1.5))
+    readings: list[list[Message]] = []
+
+    def loaded(gpus: list[Message]) -> bool:
+        readings.append(gpus)
+        return all(gpu["memory_used_mib"] == 132035 for gpu in gpus)
+
+    sample_where(worker, loaded)
+    for index in range(8):
+        used = [gpus[index]["memory_used_mib"] for gpus in readings]
+        assert used == sorted(used)
+        assert len(set(used)) > 3
+    assert {gpu["memory_reserved_mib"] for gpu in readings[-1]} == {615.0}
+    assert {gpu["memory_total_mib"] for gpu in readings[-1]} == {143771.0}
 
 
 def test_the_slow_tier_is_told_with_the_first_reading(reader: Reader, nvml_stub: Stub) -> None:
@@ -103,7 +117,7 @@ def test_the_slow_tier_is_told_with_the_first_reading(reader: Reader, nvml_stub:
 
 
 def test_a_gpu_lost_on_the_way_keeps_its_row_and_says_so(reader: Reader, nvml_stub: Stub) -> None:
-    worker = reader(nvml_stub.environment(gpus=4, lost=2, lost_after_s=0.3))
+    worker = reader(nvml_stub.environment(gpus=4, lost=2, lost_after_s=1))
     sample_where(worker, lambda gpus: gpus[2]["state"] == "ok")
     gpus = sample_where(worker, lambda gpus: gpus[2]["state"] == "lost")
     assert [gpu["state"] for gpu in gpus] == ["ok", "ok", "lost", "ok"]
@@ -132,15 +146,12 @@ def test_a_gpu_whose_handle_is_refused_is_an_error_with_its_reason(reader: Reade
 def test_a_call_that_hangs_delays_one_reading_and_the_schedule_goes_on(
     reader: Reader, nvml_stub: Stub
 ) -> None:
-    worker = reader(nvml_stub.environment(gpus=3, hang=(1, 0.2, 0.5)))
-    slow = worker.receive(wire.GPUS)
-    while slow["cost_ms"] < 250:
-        slow = worker.receive(wire.GPUS)
+    worker = reader(nvml_stub.environment(gpus=3, hang=(1, 0.5, 1.0)))
+    slow = reading_where(worker, lambda reading: reading["cost_ms"] > 250)
     assert [gpu["state"] for gpu in slow["gpus"]] == ["ok", "ok", "ok"]
     after = worker.receive(wire.GPUS)
     # What was missed is skipped, not caught up with.
-    assert 0 < after["mono_s"] - slow["mono_s"] < 1
-    assert after["cost_ms"] < 250
+    assert worker.receive(wire.GPUS)["mono_s"] - after["mono_s"] > 0.01
 
 
 def test_no_library_is_absence_with_a_way_out(reader: Reader, tmp_path: Path) -> None:
@@ -185,7 +196,7 @@ def test_a_driver_without_gpus_is_told_as_such(reader: Reader, nvml_stub: Stub) 
 
 
 def test_unknown_errors_of_every_gpu_are_the_drivers_failure(reader: Reader, nvml_stub: Stub) -> None:
-    worker = reader(nvml_stub.environment(gpus=2, rules=["*=999@0.2"]))
+    worker = reader(nvml_stub.environment(gpus=2, rules=["*=999@1"]))
     assert worker.receive(wire.GPU_DRIVER)["state"] == "ok"
     driver = worker.receive(wire.GPU_DRIVER)
     assert (driver["state"], driver["code"]) == ("failed", 999)
@@ -245,12 +256,13 @@ def test_a_mig_parent_has_memory_and_no_utilisation(reader: Reader, nvml_stub: S
 
 
 def test_a_failure_for_now_is_an_error_and_passes(reader: Reader, nvml_stub: Stub) -> None:
-    worker = reader(nvml_stub.environment(gpus=2, rules=["*:1=10@0.2+0.3"]))
+    worker = reader(nvml_stub.environment(gpus=2, rules=["*:1=10@0.5+0.5"]))
     gpus = sample_where(worker, lambda gpus: gpus[1]["state"] == "error")
     assert gpus[1]["memory_used_mib"] is None
     assert "time-out" in gpus[1]["sentence"]
     assert gpus[0]["state"] == "ok"
-    assert sample_where(worker, lambda gpus: gpus[1]["state"] == "ok")[1]["memory_used_mib"] == 0.0
+    gpus = sample_where(worker, lambda gpus: gpus[1]["state"] == "ok")
+    assert gpus[1]["memory_used_mib"] is not None
 
 
 def test_processes_of_both_kinds_are_listed(reader: Reader, nvml_stub: Stub) -> None:

@@ -89,7 +89,8 @@ def test_loading_it_brings_in_nothing_heavy() -> None:
 
 def test_a_library_outside_the_loaders_search_is_found_where_some_hosts_keep_it(nvml_stub: Stub) -> None:
     script = (
-        "import sys; from tui.agent import bindings; found = bindings.find_library(['/nowhere', sys.argv[1]]);"
+        "import sys; from tui.agent import bindings;"
+        "found = bindings.find_library(['/nowhere', sys.argv[1]]);"
         "module = bindings.load(); module.nvmlInitWithFlags(0);"
         "print(*found, module.nvmlSystemGetDriverVersion())"
     )

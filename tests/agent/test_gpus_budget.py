@@ -14,17 +14,17 @@ from tui import events
 from tui.agent import wire
 
 Message = dict[str, Any]
-Step = tuple[str, float]
 
-# Runs the steps ("tick" at a moment of the reader's clock, "sleep" for real) and prints what was sent.
-_STEPS = """
-import json, sys, time
+# Ticks at these moments, with the stand-in's clock set to each, and prints what was sent.
+_TICKS = """
+import json, os, sys
 from tui.agent import gpus
 sent = []
 reader = gpus.Reader(sent.append)
-for what, number in json.loads(sys.argv[1]):
+for moment in json.loads(sys.argv[1]):
+    os.environ["NVML_STUB_CLOCK"] = str(moment)
     try:
-        reader.tick(number) if what == "tick" else time.sleep(number)
+        reader.tick(moment)
     except gpus.StaleLibrary as stale:
         sent.append(dict(kind="stale", sentence=str(stale)))
         break
@@ -44,14 +44,14 @@ Run = Callable[..., tuple[list[Message], dict[str, int]]]
 
 @pytest.fixture
 def run(nvml_stub: Stub, tmp_path: Path) -> Run:
-    """Let a reader take these steps; returns what it sent and how often it called what."""
+    """Let a reader tick at these moments; returns what it sent and how often it called what."""
 
-    def take(steps: Sequence[Step], **switches: Any) -> tuple[list[Message], dict[str, int]]:
+    def take(moments: Sequence[float], **switches: Any) -> tuple[list[Message], dict[str, int]]:
         more = switches.pop("more", {})
         counts = tmp_path / "counts"
-        environment = nvml_stub.environment(counts=counts, **switches)
+        environment = nvml_stub.environment(counts=counts, start_s=1000, **switches)
         done = subprocess.run(
-            [sys.executable, "-c", _STEPS, json.dumps(steps)],
+            [sys.executable, "-c", _TICKS, json.dumps(moments)],
             cwd=Path(__file__).parents[2],
             env={**os.environ, **environment, **more},
             stdout=subprocess.PIPE,
@@ -66,8 +66,8 @@ def run(nvml_stub: Stub, tmp_path: Path) -> Run:
     return take
 
 
-def seconds(count: int, every_s: float = 1.0) -> list[Step]:
-    return [("tick", 1000 + second * every_s) for second in range(count)]
+def seconds(count: int) -> list[float]:
+    return [1000.0 + second for second in range(count)]
 
 
 def kinds(sent: list[Message], kind: str) -> list[Message]:
@@ -104,12 +104,11 @@ def test_dear_calls_are_never_made_and_facts_are_asked_once(run: Run) -> None:
 
 
 def test_processes_are_listed_only_after_memory_moved_or_a_minute_went_by(run: Run) -> None:
-    steps = seconds(59)
-    _, still = run(steps, gpus=1, load_s=1e9, processes={0: [(4000, 700)]})
+    _, still = run(seconds(59), gpus=1, load_s=1e9, processes={0: [(4000, 700)]})
     assert still["nvmlDeviceGetComputeRunningProcesses_v3"] == 2
     _, minutes = run(seconds(121), gpus=1, load_s=1e9, processes={0: [(4000, 700)]})
     assert minutes["nvmlDeviceGetComputeRunningProcesses_v3"] == 2 * 3
-    _, moving = run(steps, gpus=1, step_mib=1, processes={0: [(4000, 700)]})
+    _, moving = run(seconds(59), gpus=1, step_mib=1, processes={0: [(4000, 700)]})
     assert 8 <= moving["nvmlDeviceGetComputeRunningProcesses_v3"] <= 18
 
 
@@ -142,8 +141,7 @@ def test_old_names_are_used_where_the_driver_lacks_the_new(run: Run) -> None:
 
 
 def test_a_lost_gpu_is_left_alone_but_for_a_look_each_5_s_and_taken_up_again(run: Run) -> None:
-    steps = [*seconds(20), ("sleep", 0.3), *[("tick", 1020.0 + second) for second in range(6)]]
-    sent, counts = run(steps, gpus=2, load_s=1e9, rules=["*:1=15@-1+1.25"])
+    sent, counts = run(seconds(26), gpus=2, load_s=1e9, rules=["*:1=15@0+20"])
     states = [message["gpus"][1]["state"] for message in kinds(sent, wire.GPUS)]
     assert states[0] == states[19] == "lost"
     assert states[-1] == "ok"
@@ -152,25 +150,15 @@ def test_a_lost_gpu_is_left_alone_but_for_a_look_each_5_s_and_taken_up_again(run
 
 
 def test_processes_of_a_lost_gpu_are_no_longer_told(run: Run) -> None:
-    steps = [*seconds(2), ("sleep", 0.3), ("tick", 1002.0)]
     held = {0: [(4000, 700)], 1: [(4001, 700)]}
-    sent, _ = run(steps, gpus=2, load_s=1e9, processes=held, lost=1, lost_after_s=0.2)
+    sent, _ = run(seconds(4), gpus=2, load_s=1e9, processes=held, lost=1, lost_after_s=2)
     told = [[one["pid"] for one in message["processes"]] for message in kinds(sent, wire.GPU_PROCESSES)]
     assert told == [[4000, 4001], [4000]]
 
 
 def test_a_driver_that_went_away_is_started_again_with_the_same_rows(run: Run) -> None:
-    steps = [
-        *seconds(2),
-        ("sleep", 0.3),
-        ("tick", 1002.0),
-        ("sleep", 0.3),
-        ("tick", 1003.0),
-        ("tick", 1008.0),
-    ]
-    sent, counts = run(
-        steps, gpus=4, load_s=1e9, rules=["power=1@0.2+0.25"], more={"NVML_STUB_RENUMBER": "3,0,2"}
-    )
+    rules, more = ["power=1@2+3"], {"NVML_STUB_RENUMBER": "3,0,2"}
+    sent, counts = run(seconds(9), gpus=4, load_s=1e9, rules=rules, more=more)
     assert [message["state"] for message in kinds(sent, wire.GPU_DRIVER)] == ["ok", "failed", "ok"]
     last = kinds(sent, wire.GPUS)[-1]["gpus"]
     assert [gpu["index"] for gpu in last] == [0, 1, 2, 3]
@@ -188,8 +176,7 @@ def test_a_failed_start_is_tried_again_each_5_s(run: Run) -> None:
 
 
 def test_a_driver_updated_under_the_reader_needs_a_fresh_process(run: Run) -> None:
-    steps = [*seconds(2), ("sleep", 0.3), ("tick", 1002.0), ("tick", 1008.0)]
-    sent, _ = run(steps, gpus=1, load_s=1e9, rules=["power=1@0.2+9", "init=18@0.2+9"])
+    sent, _ = run(seconds(9), gpus=1, load_s=1e9, rules=["power=1@2+9", "init=18@3+9"])
     states = [(one["state"], one["code"]) for one in kinds(sent, wire.GPU_DRIVER)]
     assert states == [("ok", None), ("failed", 1), ("failed", 18)]
     assert sent[-1]["kind"] == "stale"

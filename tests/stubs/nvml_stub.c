@@ -12,6 +12,7 @@
  * Environment:
  *   NVML_STUB_GPUS       number of GPUs, 0 to 16 (8)
  *   NVML_STUB_START      the load's start on CLOCK_MONOTONIC, seconds (when the library was loaded)
+ *   NVML_STUB_CLOCK      what the clock shows, in its stead; a program may change it as it runs (setenv)
  *   NVML_STUB_LOAD_S     length of the load in seconds (20)
  *   NVML_STUB_STEP_MIB   when set, memory grows by that much at each reading instead of by time
  *   NVML_STUB_DRIVER     driver version (580.159.04)
