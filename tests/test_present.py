@@ -207,6 +207,7 @@ def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
     shown = values(host)
     assert (shown.header.phase, shown.header.mood) == ("shut down", Mood.WARNING)
     assert shown.ladder.mood is Mood.WARNING
+    assert "the server (pid 100) was shut down in capture, 2:05 after its start" in summary(host)
 
 
 def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -> None:

@@ -44,7 +44,7 @@ def _phases(state: Meaning, client_now_s: float) -> str:
 
 def _outcome(state: Meaning, client_now_s: float) -> str:
     if state.outcome == "failed":
-        return f"failed: {state.reason}"
+        return state.reason if state.fault == "shut_down" else f"failed: {state.reason}"
     started_s, ready_s = state.started_s, state.ready_s
     if state.ready:
         if state.ready_seen and ready_s is not None and started_s is not None:
