@@ -1,11 +1,11 @@
-"""Line patterns that several engines share."""
+"""Line patterns that several engines share, bounded so that any line of 64 KiB is searched at once."""
 
 import re
 
 # uvicorn: `INFO:     127.0.0.1:53752 - "GET /health HTTP/1.1" 200 OK`, behind any prefix.
 UVICORN_ACCESS = re.compile(
-    r'(?P<client>[^\s"]+?)(?::\d+)? - '
-    r'"(?P<method>[A-Z]+) (?P<path>[^ "?]+)[^ "]* HTTP/[\d.]+" (?P<code>\d{3})'
+    r'(?:^|(?<=[\s"]))(?P<client>[^\s"]{1,255}?)(?::\d{1,5})? - '
+    r'"(?P<method>[A-Z]+) (?P<path>[^ "?]+)(?:\?[^ "]*)? HTTP/[\d.]+" (?P<code>\d{3})'
 )
 # tqdm, as both engines and the hub's downloader print it. It begins at the line's beginning or behind another
 # bar, and its runs are bounded, so that a line of 64 KiB costs a few milliseconds, not minutes.
@@ -14,7 +14,7 @@ BAR = re.compile(
     r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]{0,120}\]"
 )
 # "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
-SHARDS = r"oading [^:\r\n]*?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]*:\s+\d+%"
+SHARDS = r"oading [^:\r\n]{0,80}?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]{0,80}:\s{1,20}\d+%"
 PYTHON_EXCEPTION = r"(?:^|[\])] )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
 OUT_OF_MEMORY = r"OutOfMemoryError|CUDA(?: driver error:)? out of memory|cudaMalloc failed: out of memory"
 NATIVE = (

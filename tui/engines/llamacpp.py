@@ -12,7 +12,7 @@ from tui.engines.lines import ADDRESS_IN_USE, OUT_OF_MEMORY
 from tui.requests import Matcher
 
 _NAME = r"llama-server(?:-\w[\w.-]*)?"
-_LEVEL = r"\d+\.\d\d\.\d{3}\.\d{3} "
+_LEVEL = r"(?<!\d)\d{1,6}\.\d\d\.\d{3}\.\d{3} "
 
 LLAMACPP = Engine(
     name="llamacpp",
