@@ -79,11 +79,11 @@ def _misname(server: SshServer) -> None:
     ("spoil", "fault"),
     [(_forget_host, "host_key"), (_lock_out, "auth"), (SshServer.stop, "refused"), (_misname, "dns")],
 )
-async def test_a_host_that_cannot_be_reached_ends_the_watch_when_it_is_not_to_be_retried(
+async def test_a_host_that_cannot_be_reached_at_first_ends_the_watch(
     ssh_server: SshServer, spoil: Callable[[SshServer], None], fault: str
 ) -> None:
     spoil(ssh_server)
-    async with watching(ssh_server, reconnect=False) as watch:
+    async with watching(ssh_server) as watch:
         await until(lambda: "failed" in watch.links())
     assert watch.last_link().fault == fault
 

@@ -11,7 +11,7 @@ import pytest
 from ssh_server import SshServer, StartSshServer, make_key, run, until
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions
+from tui.transport.ssh import SshOptions, ssh_opener
 from tui.transport.ssh_limits import Limits
 
 pytestmark = pytest.mark.ssh
@@ -187,12 +187,21 @@ async def test_an_agent_that_is_gone_is_told(
     )
 
 
-async def test_a_refused_port_may_be_tried_again(
+async def test_a_refused_port_is_told_and_not_tried_again_at_first(
     free_port: int, ssh_server: SshServer, open_over: OpenOver
 ) -> None:
     fault = await _fault(open_over, ssh_server, host=f"lab:{free_port}")
-    assert (fault.fault, fault.retry) == ("refused", True)
+    assert (fault.fault, fault.retry) == ("refused", False)
     assert f"port {free_port} refused the connection" in fault.sentence
+
+
+async def test_a_refused_port_is_tried_again_once_the_host_was_reached(ssh_server: SshServer) -> None:
+    opener = ssh_opener("lab", options=SshOptions(config_file=ssh_server.config_file))
+    await (await opener(["true"])).close()
+    ssh_server.stop()
+    with pytest.raises(LinkFault) as seen:
+        await opener(["true"])
+    assert (seen.value.fault, seen.value.retry) == ("refused", True)
 
 
 async def test_an_unknown_name_is_told_and_not_tried_again(
@@ -222,7 +231,7 @@ async def test_a_port_that_says_nothing_is_given_up(ssh_server: SshServer, open_
     options = SshOptions(config_file=ssh_server.config_file, limits=Limits(login_s=0.2))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         fault = await _fault(open_over, ssh_server, host=f"lab:{silent.getsockname()[1]}", options=options)
-    assert (fault.fault, fault.retry) == ("timeout", True)
+    assert (fault.fault, fault.retry) == ("timeout", False)
     assert "did not finish the login within 0.2 s" in fault.sentence
 
 
@@ -236,7 +245,7 @@ async def test_an_address_that_does_not_answer_is_given_up(
         port = full.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)):
             fault = await _fault(open_over, ssh_server, host=f"lab:{port}", options=options)
-    assert (fault.fault, fault.retry) == ("timeout", True)
+    assert (fault.fault, fault.retry) == ("timeout", False)
     assert "did not answer within 0.2 s" in fault.sentence
 
 

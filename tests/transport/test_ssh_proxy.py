@@ -78,7 +78,7 @@ async def test_what_a_failing_proxy_says_is_told(ssh_server: SshServer, open_ove
     ssh_server.configure("ProxyCommand echo the gate is shut >&2; exit 1")
     with pytest.raises(LinkFault, match="'the gate is shut'") as seen:
         await open_over(ssh_server, ["true"])
-    assert (seen.value.fault, seen.value.retry) == ("refused", True)
+    assert (seen.value.fault, seen.value.retry) == ("refused", False)
 
 
 async def test_a_silent_failing_proxy_is_told_too(ssh_server: SshServer, open_over: OpenOver) -> None:
@@ -133,7 +133,7 @@ async def test_a_jump_host_that_refuses_is_told(
     ssh_server.configure(f"ProxyJump 127.0.0.1:{free_port}")
     with pytest.raises(LinkFault, match="Connection refused") as seen:
         await open_over(ssh_server, ["true"])
-    assert (seen.value.fault, seen.value.retry) == ("refused", True)
+    assert (seen.value.fault, seen.value.retry) == ("refused", False)
 
 
 async def test_a_proxy_has_no_terminal_to_ask_on(

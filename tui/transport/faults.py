@@ -2,7 +2,7 @@
 
 Every sentence says what happened, where, and what to do; like all messages it begins with a small letter
 and has no full stop. The classes are those of LinkFault; ``retry`` is True only where trying again may help
-without a person.
+without a person, once the host has been reached before.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tui.transport.faults import fault
-from tui.transport.pipe import Opener, Pipe
+from tui.transport.pipe import LinkFault, Opener, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh_config import Resolved, resolve
 from tui.transport.ssh_limits import Limits
@@ -43,15 +43,35 @@ class SshOptions:
 def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
     """Return an Opener for whatever ``ssh`` takes as a host. Raises LinkFault (usage) for what cannot be one.
 
-    Each call makes one connection with one channel, which the pipe's close() ends.
+    Each call makes one connection with one channel, which the pipe's close() ends. Until the first one has
+    been made no fault is to be retried: a host that refuses at first is more often misnamed than away.
     """
-    target, said = parse_target(host), options or SshOptions()
+    return _SshOpener(parse_target(host), options or SshOptions())
 
-    async def open_ssh(arguments: list[str]) -> Pipe:
-        resolved, open_pipe = await asyncio.gather(_resolved(target, said), asyncio.to_thread(_library))
-        return await open_pipe(resolved, command_line(arguments), said.limits, said.notice)
 
-    return open_ssh
+class _SshOpener:
+    """Connects on each call, and remembers whether that ever worked."""
+
+    def __init__(self, target: Target, options: SshOptions) -> None:
+        self._target = target
+        self._options = options
+        self._reached = False
+
+    async def __call__(self, arguments: list[str]) -> Pipe:
+        try:
+            pipe = await self._open(arguments)
+        except LinkFault as seen:
+            if seen.retry and not self._reached:
+                raise LinkFault(seen.fault, seen.sentence, retry=False) from None
+            raise
+        self._reached = True
+        return pipe
+
+    async def _open(self, arguments: list[str]) -> Pipe:
+        options = self._options
+        resolving = _resolved(self._target, options)
+        resolved, open_pipe = await asyncio.gather(resolving, asyncio.to_thread(_library))
+        return await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
 
 
 async def _resolved(target: Target, options: SshOptions) -> Resolved:
