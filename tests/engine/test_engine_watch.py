@@ -172,7 +172,7 @@ async def test_the_wrong_model_is_failed_at_the_time_out_with_both_names(
     start_llama_server: StartLlamaServer, free_port: int
 ) -> None:
     start_llama_server(free_port)
-    process = await waiting("--port", str(free_port), "--model", "another-model", "--timeout", "40s")
+    process = await waiting("--port", str(free_port), "--model", "another-model", "--timeout", "20s")
 
     printed = await records(process)
 

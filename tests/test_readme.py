@@ -1,0 +1,39 @@
+"""What README.md says of keys, options and exit codes is what the program does."""
+
+import re
+from pathlib import Path
+
+from tui import settings
+from tui.app import key_table
+from tui.commands.wait import EXIT_CODES
+from tui.screens.keys import markdown
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+FOREIGN = {"--all-groups"}
+
+
+def test_the_table_of_keys_is_the_programs_own() -> None:
+    between = README.partition("compared by a test -->\n")[2].partition("<!-- end of keys -->")[0]
+
+    assert between.strip() == markdown(key_table()).strip()
+
+
+def test_every_option_that_it_names_exists() -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.partition("## Troubleshooting")[0])) - FOREIGN
+    known = {settings.flag_name(name) for name in settings.NAMES} | {"--version", "--help"}
+    known |= {"--no-" + name for name in ("mouse", "record")}
+
+    assert named <= known
+
+
+def test_every_variable_and_key_that_it_names_exists() -> None:
+    variables = set(re.findall(r"TMINUS_([A-Z_]+)", README)) - {"CONFIG"}
+
+    assert {name.lower() for name in variables} <= set(settings.NAMES)
+
+
+def test_its_exit_codes_are_those_of_wait() -> None:
+    rows = re.findall(r"^\| (\d+) \| (\w+) \|", README, re.MULTILINE)
+    told = {outcome: int(code) for code, outcome in rows if code != "130"}
+
+    assert told == EXIT_CODES
