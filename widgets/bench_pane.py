@@ -41,7 +41,7 @@ class BenchPane(LineWidget, can_focus=True):
         lines = [head, *self._progress(width), *self._table(width), *self._notes(width)]
         if len(lines) > height > 1:
             hidden = len(lines) - height + 1
-            lines[height - 1 :] = [(Span(f"  {hidden} more lines: 4 z", "muted"),)]
+            lines[height - 1 :] = [cut([Span(f"  {hidden} more lines: 4 z", "muted")], width)]
         return lines
 
     def _headline(self, width: int, *, folded: bool) -> Line:

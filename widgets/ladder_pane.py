@@ -1,5 +1,8 @@
 """The readiness ladder: a table of its rungs, or two lines where room is scarce."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
 from widgets.line_widget import LineWidget
@@ -30,6 +33,8 @@ class LadderPane(LineWidget, can_focus=True):
         head = self._headline(width)
         if not rungs or height == 1:
             return [head]
+        if height > 3 * len(rungs):
+            return [head, *self._table_with_answers(width)]
         if height > len(rungs):
             return [head, *self._table(width)]
         return [head, self._row_of_rungs(width), self._current(width)]
@@ -40,7 +45,9 @@ class LadderPane(LineWidget, can_focus=True):
         return cut([*label(self, 2, "Ready"), Span(text, f"{ladder.mood.value} strong")], width)
 
     def _table(self, width: int) -> list[Line]:
-        rungs = self.ladder.rungs
+        return self._rows_of(self.ladder.rungs, width)
+
+    def _rows_of(self, rungs: Sequence[LadderRung], width: int) -> list[Line]:
         columns = [[_facts(rung)[column] for rung in rungs] for column in range(5)]
         sizes = [max(cells.width(text) for text in column) for column in columns]
         sizes[1] = min(sizes[1], max(width // 4, 8))
@@ -61,6 +68,15 @@ class LadderPane(LineWidget, can_focus=True):
         spans.append(Span(figures, "muted"))
         spans.append(Span(cells.clip(rung.answer, max(width - width_of(spans), 0), self.glyphs.ellipsis)))
         return cut(spans, width)
+
+    def _table_with_answers(self, width: int) -> list[Line]:
+        """Return the table with each whole answer under its rung: for a pane that has the screen."""
+        lines: list[Line] = []
+        bare = [replace(rung, answer="") for rung in self.ladder.rungs]
+        for rung, row in zip(self.ladder.rungs, self._rows_of(bare, width), strict=True):
+            lines.append(row)
+            lines += [(Span("      " + text),) for text in cells.sentence_rows(rung.answer, width - 7)]
+        return lines
 
     def _row_of_rungs(self, width: int) -> Line:
         """Return all rungs in one line; words of those not reached, then of the passed, give way first."""

@@ -32,7 +32,7 @@ def spread(left: Iterable[Span], right: Sequence[Span], width: int, fill: str = 
     """Return both parts with the gap between them filled, the left part cut where there is no room."""
     room = max(width - width_of(right), 0)
     kept = cut(left, room)
-    return (*kept, Span(" " * (room - width_of(kept)), fill), *right)
+    return (*kept, Span(" " * (room - width_of(kept)), fill), *(right if room else cut(right, width)))
 
 
 def cut(line: Iterable[Span], width: int) -> Line:

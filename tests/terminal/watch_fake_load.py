@@ -1,8 +1,10 @@
 """Run the screen over values that are made up: the program that the tests start in a real terminal.
 
-    python watch_fake_load.py [--gpus N] [--theme NAME] [--glyphs NAME] [--still] [--log-rate N] [--fail-after S]
+    python watch_fake_load.py [--gpus N] [--theme NAME] [--glyphs NAME] [--no-mouse]
+                              [--still] [--log-rate N] [--fail-after S]
 
-With ``--still`` nothing changes after the first frame; ``--log-rate`` is in lines a second. ``--fail-after`` raises in the middle of a paint.
+With ``--still`` nothing changes after the first frame; ``--log-rate`` is in lines a second.
+``--fail-after`` raises in the middle of a paint.
 """
 
 import argparse
@@ -158,9 +160,7 @@ def main() -> int:
     chosen = parser.parse_args()
     from tui.app import TminusApp, run_screen  # the screen is loaded after the arguments, as the command does
 
-    view = FakeLoad(
-        chosen.gpus, still=chosen.still, log_rate=chosen.log_rate, fail_after_s=chosen.fail_after
-    )
+    view = FakeLoad(chosen.gpus, still=chosen.still, log_rate=chosen.log_rate, fail_after_s=chosen.fail_after)
 
     async def run() -> int:
         app = TminusApp(view, theme=chosen.theme, glyphs=chosen.glyphs, mouse=not chosen.no_mouse)

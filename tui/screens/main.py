@@ -95,7 +95,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.flush_log()
         self.paint()
-        self.set_interval(FLUSH_S, self._beat, name="beat")
+        self.set_interval(FLUSH_S, self.beat, name="beat")
 
     def wear(self, palette: Palette) -> None:
         """Draw with the styles of a theme."""
@@ -104,7 +104,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     # What the timer does.
 
-    def _beat(self) -> None:
+    def beat(self) -> None:
+        """Flush the log, and every second time paint, unless the terminal is behind or gone."""
         if not self._can_paint():
             return
         self._beats += 1

@@ -1,0 +1,95 @@
+"""Where the panes go."""
+
+from dataclasses import replace
+
+import pytest
+
+from tui.screens.arrange import Box, Wants, arrange
+
+LOADING = Wants(gpus=8)
+
+
+def heights(width: int, height: int, wants: Wants) -> dict[str, int]:
+    """Return the height of each pane."""
+    return {name: box[3] for name, box in arrange(width, height, wants).items()}
+
+
+def test_eighty_by_twenty_four_holds_eight_gpus_the_ladder_and_a_log() -> None:
+    assert heights(80, 24, LOADING) == {
+        "header": 1,
+        "status": 1,
+        "footer": 1,
+        "gpus": 9,
+        "ladder": 3,
+        "log": 9,
+    }
+
+
+def test_a_benchmark_gets_its_whole_table_when_it_is_looked_at_and_a_line_otherwise() -> None:
+    done = Wants(gpus=8, bench=9)
+    assert heights(80, 24, replace(done, lead="bench"))["bench"] == 9
+    assert heights(80, 24, replace(done, lead="log"))["bench"] == 1
+    assert heights(120, 40, done)["bench"] == 9
+
+
+def test_few_gpus_leave_room_for_the_whole_ladder() -> None:
+    assert heights(80, 24, Wants(gpus=2))["ladder"] == 6
+
+
+def test_sixteen_gpus_are_paged_where_they_do_not_fit() -> None:
+    assert heights(80, 24, Wants(gpus=16))["gpus"] == 9
+    assert heights(120, 50, Wants(gpus=16))["gpus"] == 18
+    assert heights(200, 50, Wants(gpus=16))["gpus"] >= 18
+
+
+def test_a_wide_screen_has_the_log_in_a_column_of_its_own() -> None:
+    boxes = arrange(200, 50, Wants(gpus=8, bench=9))
+    assert boxes["log"] == (101, 1, 99, 47)
+    assert boxes["gpus"][2] == 99
+    assert boxes["notes"][3] > 5
+
+
+def test_a_small_screen_keeps_one_line_of_gpus_one_of_readiness_and_the_log() -> None:
+    assert heights(60, 15, LOADING) == {
+        "header": 1,
+        "status": 1,
+        "footer": 1,
+        "gpus": 1,
+        "ladder": 1,
+        "log": 10,
+    }
+
+
+def test_a_zoomed_pane_has_all_but_header_status_and_footer() -> None:
+    assert arrange(80, 24, replace(LOADING, zoomed="ladder"))["ladder"] == (0, 1, 80, 21)
+    assert "log" not in arrange(80, 24, replace(LOADING, zoomed="ladder"))
+
+
+@pytest.mark.parametrize("lead", ["gpus", "ladder", "log", "bench", "notes"])
+@pytest.mark.parametrize("zoomed", [None, "bench"])
+@pytest.mark.parametrize("bench", [0, 3, 9, 40])
+def test_at_every_size_panes_stay_on_the_screen_and_apart(lead: str, zoomed: str | None, bench: int) -> None:
+    for gpus in (2, 8, 16, 64):
+        wants = Wants(gpus=gpus, bench=bench, lead=lead, zoomed=zoomed)
+        for width, height in ((1, 1), (20, 3), (40, 8), (80, 19), (80, 24), (120, 40), (180, 30), (200, 50)):
+            check(width, height, arrange(width, height, wants))
+
+
+def check(width: int, height: int, boxes: dict[str, Box]) -> None:
+    """Fail where a pane leaves the screen, lies over another, or leaves a hole above the footer."""
+    taken: set[tuple[int, int]] = set()
+    for x, y, box_width, box_height in boxes.values():
+        assert box_width > 0
+        assert box_height > 0
+        assert x + box_width <= width
+        assert y + box_height <= height
+        cells = {(x, row) for row in range(y, y + box_height)}
+        assert not cells & taken
+        taken |= cells
+    assert {row for _, row in taken} == set(range(height))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (120, 40)])
+@pytest.mark.parametrize("lead", ["gpus", "ladder", "log", "bench", "notes"])
+def test_the_pane_that_is_looked_at_is_always_there(size: tuple[int, int], lead: str) -> None:
+    assert lead in arrange(*size, Wants(gpus=8, bench=0, lead=lead))
