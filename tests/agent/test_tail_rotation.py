@@ -3,13 +3,13 @@
 import fcntl
 import logging.handlers
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from log_world import STEPS, World, append, copytruncate, rotated
 from tail_reading import Reading
 
 from tui.agent import wire
@@ -32,17 +32,6 @@ def reading(log: Path) -> Reading:
     reader.look()
     reader.messages.clear()
     return reader
-
-
-def append(path: Path, data: bytes) -> None:
-    """Write at the end of a file."""
-    with path.open("ab") as file:
-        file.write(data)
-
-
-def rotated(path: Path, suffix: str = ".1") -> Path:
-    """Return the path of a rotated generation."""
-    return path.with_name(path.name + suffix)
 
 
 def whys(reading: Reading) -> list[tuple[str, int | None]]:
@@ -179,12 +168,6 @@ def test_a_new_file_that_may_not_be_read_is_said_and_does_not_spin(
 
 
 # Copied and truncated.
-
-
-def copytruncate(log: Path, suffix: str = ".1") -> None:
-    """Rotate as logrotate does for writers that do not reopen."""
-    shutil.copyfile(log, rotated(log, suffix))
-    os.truncate(log, 0)
 
 
 def test_the_unread_rest_is_found_in_the_copy(log: Path, reading: Reading) -> None:
@@ -434,85 +417,6 @@ def test_the_other_files_of_a_server_are_never_opened(
 
 
 # Anything, in any order.
-
-
-class World:
-    """A log, its writer and its reader; every line written is unique."""
-
-    def __init__(self, folder: Path) -> None:
-        self.log = folder / "w.log"
-        self.log.write_bytes(b"")
-        self.reading = Reading(self.log)
-        self.reading.look()
-        self.earlier = b""
-        self.written = b""
-        self.count = 0
-        self.read_here = 0
-
-    @property
-    def text(self) -> bytes:
-        """All that was read, over all outages."""
-        return self.earlier + self.reading.text
-
-    def write(self) -> None:
-        self.count += 1
-        line = b"%08d %s\n" % (self.count, b"x" * (self.count * 37 % 200))
-        append(self.log, line)
-        self.written += line
-
-    def look(self) -> None:
-        self.reading.look()
-
-    def shift(self) -> None:
-        for old in range(8, 0, -1):
-            if rotated(self.log, f".{old}").exists():
-                rotated(self.log, f".{old}").rename(rotated(self.log, f".{old + 1}"))
-
-    def rename(self) -> None:
-        self.shift()
-        self.log.rename(rotated(self.log))
-        self.log.write_bytes(b"")
-
-    def copytruncate(self) -> None:
-        self.known_text()
-        self.shift()
-        copytruncate(self.log)
-
-    def known_text(self) -> None:
-        """A copy can only be known by text: have a whole fingerprint of this file read first."""
-        self.write()
-        self.write()
-        self.look()
-
-    def truncate(self) -> None:
-        self.look()
-        os.truncate(self.log, 0)
-
-    def delete(self) -> None:
-        """A file that is made and renamed away between two looks, after a deleted one, is seen by nobody."""
-        self.look()
-        self.log.unlink()
-        self.log.write_bytes(b"")
-        self.look()
-        self.look()
-
-    def outage(self) -> None:
-        """Cut the link: the next reader knows the position only."""
-        self.known_text()
-        self.earlier += self.reading.text
-        self.reading = self.reading.resumed()
-
-
-STEPS: list[Callable[[World], None]] = [
-    World.write,
-    World.write,
-    World.look,
-    World.rename,
-    World.copytruncate,
-    World.truncate,
-    World.delete,
-    World.outage,
-]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)

@@ -86,7 +86,7 @@ class LineSplitter:
             self._end(raw)
         text = self._pending + self._decoder.decode(data)
         if "\r" in text:
-            self._split_returns(_RETURNS_NEWLINE.sub("\n", text), raw, returns)
+            self._split_returns(_one_end(text), raw, returns)
         else:
             *finished, self._pending = text.split("\n")
             raw += finished
@@ -105,9 +105,10 @@ class LineSplitter:
     def _split_returns(self, text: str, raw: list[str], returns: list[int]) -> None:
         *finished, last = text.split("\n")
         for line in finished:
-            *redrawn, end = line.split("\r")
-            _add_redrawn(redrawn, raw, returns)
-            raw.append(end)
+            if "\r" in line:
+                *redrawn, line = line.split("\r")
+                _add_redrawn(redrawn, raw, returns)
+            raw.append(line)
         # A return at the very end may belong to a newline still to come.
         body = last.rstrip("\r")
         *redrawn, self._pending = body.split("\r")
@@ -128,6 +129,12 @@ class LineSplitter:
             return ""
         shown = self._pending[:TAIL_LIMIT]
         return mask_text(clean(_BEGUN.sub("", shown)))
+
+
+def _one_end(text: str) -> str:
+    """Make one newline of every newline with the returns before it."""
+    text = text.replace("\r\n", "\n")
+    return _RETURNS_NEWLINE.sub("\n", text) if "\r\n" in text else text
 
 
 def _add_redrawn(parts: list[str], raw: list[str], returns: list[int]) -> None:
