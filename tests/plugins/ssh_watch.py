@@ -43,6 +43,10 @@ class Watch:
         """Return the last word on the link."""
         return [event for event in self.events if isinstance(event, Link)][-1]
 
+    def last_link_up(self) -> Link:
+        """Return the last word of a link that came up, with its banner."""
+        return [event for event in self.events if isinstance(event, Link) and event.state == "up"][-1]
+
     def reads_log(self) -> bool:
         """Say whether the agent has opened the log."""
         return any(isinstance(event, LogSource) and event.state == "open" for event in self.events)

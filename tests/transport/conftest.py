@@ -1,6 +1,7 @@
 """What the tests of the transports share: pipes over SSH that are closed at the end of a test."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from ssh_server import SshServer
@@ -9,6 +10,9 @@ from tui.transport.pipe import Pipe
 from tui.transport.ssh import SshOptions, ssh_opener
 
 OpenOver = Callable[..., Awaitable[Pipe]]
+
+# What each shell reads when sshd starts it for one command; dash reads nothing.
+_START_UP = {"bash": ".bashrc", "dash": None, "fish": ".config/fish/config.fish", "csh": ".cshrc"}
 
 
 @pytest.fixture
@@ -40,3 +44,23 @@ def read_all() -> Callable[[Pipe], Awaitable[bytes]]:
         return b"".join(parts)
 
     return read
+
+
+@pytest.fixture
+def as_login_shell(tmp_path: Path, needs: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a function that gives the sshd_config line for another login shell with a noisy start-up file.
+
+    sshd hands the command to the shell as ``SHELL -c COMMAND``; the forced command does the same with the
+    shell wanted. bash reads .bashrc when it was started by sshd as its first shell (SHLVL).
+    """
+
+    def line(shell: str) -> str:
+        file = _START_UP[shell]
+        if file is not None:
+            path = tmp_path / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('echo "welcome to the cluster"\nprintf "no newline here"\n')
+        start = f"exec env -u SHLVL HOME={tmp_path} {needs(shell)}"
+        return f'ForceCommand {start} -c "$SSH_ORIGINAL_COMMAND"'
+
+    return line

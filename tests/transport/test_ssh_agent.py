@@ -8,8 +8,6 @@ from busy_log import writing
 from ssh_server import SshServer, StartSshServer, until
 from ssh_watch import alive, family, watching
 
-from tui.events import Link
-
 pytestmark = pytest.mark.ssh
 
 
@@ -98,18 +96,15 @@ async def test_a_key_that_is_refused_after_a_cut_ends_the_watch(ssh_server: SshS
     assert watch.last_link().fault == ("host_key" if spoil == "known_hosts" else "auth")
 
 
-async def test_a_noisy_start_up_file_becomes_the_banner(
-    start_ssh_server: StartSshServer, tmp_path: Path, needs: Callable[[str], str]
+@pytest.mark.parametrize("shell", ["bash", "dash", "fish", "csh"])
+async def test_the_agent_starts_under_any_login_shell_and_what_that_prints_becomes_the_banner(
+    start_ssh_server: StartSshServer, as_login_shell: Callable[[str], str], shell: str
 ) -> None:
-    (tmp_path / ".cshrc").write_text('echo "welcome"\nprintf "no newline"\n')
-    server = start_ssh_server(
-        f'ForceCommand exec env HOME={tmp_path} {needs("csh")} -c "$SSH_ORIGINAL_COMMAND"'
-    )
-    async with watching(server) as watch:
+    async with watching(start_ssh_server(as_login_shell(shell))) as watch:
         await until(lambda: "up" in watch.links())
-    banner = next(event.banner for event in watch.events if isinstance(event, Link) and event.state == "up")
-    assert "welcome" in banner
-    assert "no newline" in banner
+    banner = watch.last_link_up().banner
+    assert ("welcome to the cluster" in banner) == (shell != "dash")
+    assert ("no newline here" in banner) == (shell != "dash")
 
 
 @pytest.mark.parametrize(
