@@ -13,6 +13,7 @@ import pytest
 from agent_process import Agent, Message, StartAgent, until
 
 from tui.agent import wire
+from tui.engines.registry import matchers
 from tui.requests import FollowRequest, Matcher, WatchRequest
 
 QUICK = "import tui.agent.processes as p; p.LOOK_S = 0.05; p.SETTLED_S = 0.2; p._HELPERS_S = 0.1"
@@ -269,3 +270,38 @@ def test_another_users_server_is_told_with_the_rights_that_are_missing(
     assert (process["environment"], process["cwd"], process["stdout"]) == (None, None, None)
     assert process["argv"][-1] == "serve"
     assert process["uid"] == 0
+
+
+def test_a_real_command_line_is_found_below_the_shell_that_started_it(
+    agent: StartAgent, tmp_path: Path
+) -> None:
+    package = tmp_path / "sglang"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    starts = f"[sys.executable, '-c', {RETITLE!r}, 'sglang::scheduler_TP0', '0']"
+    (package / "launch_server.py").write_text(f"import subprocess, sys\nsubprocess.Popen({starts}).wait()")
+    command = f"'{sys.executable}' -m sglang.launch_server --model-path /m --tp 1; true"
+    one = agent(prelude=QUICK, real=["processes"])
+    one.send(WatchRequest(matchers=matchers(), gpus=False))
+    paths = {"PYTHONPATH": str(tmp_path)}
+    shell = subprocess.Popen(["/bin/sh", "-c", command], env=paths, start_new_session=True)
+    try:
+        processes = told(one, lambda seen: "sglang::scheduler_TP0" in below(shell.pid, seen).values())
+    finally:
+        os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
+    (launcher,) = [each for each in processes.values() if each["ppid"] == shell.pid]
+    (rank,) = [each for each in processes.values() if each["ppid"] == launcher["pid"]]
+
+    assert shell.pid not in processes
+    assert (launcher["matched"], rank["matched"]) == ("sglang", None)
+    assert launcher["argv"][1:] == ["-m", "sglang.launch_server", "--model-path", "/m", "--tp", "1"]
+
+
+def below(pid: int, processes: dict[int, Message]) -> dict[int, str]:
+    """Return the titles of the grandchildren of a process."""
+    return {
+        each["pid"]: each["title"]
+        for each in processes.values()
+        if each["ppid"] in processes and processes[each["ppid"]]["ppid"] == pid
+    }

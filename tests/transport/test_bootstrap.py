@@ -1,14 +1,19 @@
 """Starting the agent through shells that make noise, with interpreters that are missing or old."""
 
 import asyncio
+import json
 import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from tui.agent import wire
+from tui.requests import FollowRequest, ProbePlan, WatchRequest
 from tui.transport import bootstrap
 from tui.transport.bootstrap import Started, start
 from tui.transport.bundle import agent_texts, bundle
@@ -139,8 +144,21 @@ def interpreters() -> list[str]:
     return sorted(found - {os.path.realpath(sys.executable)})
 
 
+async def kinds(started: Started, wanted: set[str]) -> list[dict[str, Any]]:
+    """Return the agent's messages until each of these kinds has come."""
+    data, missing = started.rest, set(wanted)
+    while missing:
+        piece = await asyncio.wait_for(started.pipe.read(65536), 15)
+        assert piece, started.pipe.errors()
+        data += piece
+        missing -= {json.loads(line)["kind"] for line in data.split(b"\n")[:-1]}
+    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+
+
 @pytest.mark.parametrize("python", interpreters() or [""])
-async def test_other_pythons_run_the_agent_or_say_that_they_are_too_old(begin: Begin, python: str) -> None:
+async def test_other_pythons_run_every_worker_or_say_that_they_are_too_old(
+    begin: Begin, python: str, tmp_path: Path
+) -> None:
     if not python:
         pytest.skip("needs another interpreter than this one")
     probe = await asyncio.create_subprocess_exec(
@@ -148,8 +166,15 @@ async def test_other_pythons_run_the_agent_or_say_that_they_are_too_old(begin: B
     )
     await probe.communicate()
     if probe.returncode == 0:
+        log = tmp_path / "server.log"
+        log.write_text("hello\n")
         started = await begin(local_opener(), python)
-        assert '"hello"' in await hello(started)
+        plan = ProbePlan(url="http://127.0.0.1:9")
+        for request in (WatchRequest(matchers=[]), FollowRequest(pid=None, log_path=str(log), probe=plan)):
+            started.pipe.write(msgspec.json.encode(request) + b"\n")
+        wanted = {wire.HELLO, wire.GPU_DRIVER, wire.PROCESSES, wire.LOG_BYTES, wire.PROBE}
+        messages = await kinds(started, wanted)
+        assert not [message for message in messages if message.get("level") == "error"]
         return
     with pytest.raises(LinkFault) as caught:
         await begin(local_opener(), python)

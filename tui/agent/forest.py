@@ -21,11 +21,14 @@ def grow(parents: dict[int, int], engines: dict[int, str], extra: int | None) ->
     A process below a match of the same engine is that one's descendant, even when it matches itself: a fork
     has its parent's command line, a rank its engine's title.
     """
+    roots = _roots(parents, engines, extra)
+    if not roots:
+        return {}
     children: dict[int, list[int]] = {}
     for pid, parent in parents.items():
         children.setdefault(parent, []).append(pid)
     members: dict[int, Member] = {}
-    for root in _roots(parents, engines, extra):
+    for root in roots:
         _descend(root, children, engines, members)
     return members
 

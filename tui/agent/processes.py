@@ -78,10 +78,10 @@ class Watch:
         return max(0.0, self._next_s - now_s)
 
     def _look(self, scanner: Scanner, now_s: float) -> None:
-        scanner.look(now_s, set(self._members))
+        scanner.look(now_s)
         parents = scanner.parents()
         self._members = forest.grow(parents, scanner.engines(), self._followed)
-        scanner.forget_arguments(set(self._members))
+        scanner.members = set(self._members)
         shown = self._shown(scanner, now_s)
         self._describe(scanner, shown, now_s)
         shown = [

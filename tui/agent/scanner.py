@@ -34,33 +34,34 @@ class Pattern:
 
 
 class Scanner:
-    """All processes seen, by pid. ``look`` reads what is due."""
+    """All processes seen, by pid. ``members`` are those in a server's tree, whose state is always read."""
 
     def __init__(self, patterns: list[Pattern], own: int) -> None:
         self.seen: dict[int, Sighting] = {}
         self.hidden: set[int] = set()
+        self.members: set[int] = set()
         self._patterns = patterns
         self._own = own
         self._above = _ancestors(own)
         self._threads: set[int] = set()
-        self._looks = 0
+        self._young: set[int] = set()
+        self._waiting: list[int] = []
+        self._share = 1
 
-    def look(self, now_s: float, members: set[int]) -> None:
-        """Bring ``seen`` up to date. ``members`` are those of the trees: their state is read every time."""
-        pids = {int(name) for name in os.listdir("/proc") if name.isdigit()}
-        self._threads &= pids
-        self.hidden &= pids
+    def look(self, now_s: float) -> None:
+        """Bring ``seen`` up to date."""
+        pids = set(map(int, filter(str.isdigit, os.listdir("/proc"))))
+        for known in (self._threads, self._young, self.hidden):
+            known &= pids
         for pid in self.seen.keys() - pids:
             del self.seen[pid]
-        self._looks += 1
-        for pid in sorted(pids - self._threads):
-            sighting = self.seen.get(pid)
-            if sighting is None:
-                self._meet(pid, now_s)
-            elif pid in members or now_s - sighting.seen_s < YOUNG_S:
-                self._follow(sighting, now_s, old=now_s - sighting.seen_s > TITLED_S)
-            elif (pid + self._looks) % _TURNS == 0 and self.read(sighting):
-                self._follow(sighting, now_s, old=True)
+        for pid in sorted(pids - self.seen.keys() - self._threads):
+            self._meet(pid, now_s)
+        for pid in sorted((self.members | self._young) & self.seen.keys()):
+            self._follow(self.seen[pid], now_s)
+        for pid in self._turn():
+            if pid in self.seen and self.read(self.seen[pid]):
+                self._follow(self.seen[pid], now_s)
 
     def read(self, sighting: Sighting) -> bool:
         """Read the command line and see whose it is; return whether it is another than before. May block."""
@@ -74,13 +75,9 @@ class Scanner:
         if changed and not self._ours(sighting):
             fitting = [pattern.engine for pattern in self._patterns if pattern.fits(sighting)]
             sighting.engine = fitting[0] if fitting else None
+        if sighting.engine is None and sighting.pid not in self.members:
+            sighting.argv = None  # a host has thousands of processes; a member is read once more
         return changed
-
-    def forget_arguments(self, members: set[int]) -> None:
-        """Drop what only members need: a host has thousands of processes."""
-        for pid, sighting in self.seen.items():
-            if pid not in members:
-                sighting.argv = None
 
     def engines(self) -> dict[int, str]:
         """Return the engines of the processes that matched one."""
@@ -97,10 +94,12 @@ class Scanner:
         if _KTHREADD in (pid, stat.ppid):
             self._threads.add(pid)
             return
-        self.seen[pid] = Sighting(pid, stat, now_s)
+        self.seen[pid] = Sighting(pid, stat)
+        if self.seen[pid].age_s(now_s) < YOUNG_S:
+            self._young.add(pid)
         self.read(self.seen[pid])
 
-    def _follow(self, sighting: Sighting, now_s: float, *, old: bool) -> None:
+    def _follow(self, sighting: Sighting, now_s: float) -> None:
         """Read the state, and the command line as long as it may change: it is slow to read in trouble."""
         stat = procfs.stat_of(sighting.pid)
         if stat is None or stat.ticks != sighting.ticks:
@@ -110,8 +109,19 @@ class Scanner:
             return
         changed = stat.comm != sighting.comm
         sighting.take(stat)
-        if changed or not old:
+        age_s = sighting.age_s(now_s)
+        if age_s > YOUNG_S:
+            self._young.discard(sighting.pid)
+        if changed or age_s < TITLED_S or sighting.argv is None:
             self.read(sighting)
+
+    def _turn(self) -> list[int]:
+        """Return those whose turn it is: all of them once in so many looks."""
+        if not self._waiting:
+            self._waiting = list(self.seen)
+            self._share = len(self._waiting) // _TURNS + 1
+        turn, self._waiting = self._waiting[: self._share], self._waiting[self._share :]
+        return [pid for pid in turn if pid not in self.members]
 
     def _ours(self, sighting: Sighting) -> bool:
         return sighting.pid in self._above or self._own in (sighting.pid, sighting.ppid)

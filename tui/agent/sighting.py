@@ -28,16 +28,15 @@ class Sighting:
     # fmt: off
     __slots__ = (
         "_disk_looks", "_environment_read", "_line", "argv", "comm", "container", "cwd", "engine",
-        "environment", "pid", "ppid", "seen_s", "started_s", "state", "stderr", "stdout", "ticks", "title",
+        "environment", "pid", "ppid", "started_s", "state", "stderr", "stdout", "ticks", "title",
         "uid", "user",
     )
     # fmt: on
 
-    def __init__(self, pid: int, stat: procfs.Stat, now_s: float) -> None:
+    def __init__(self, pid: int, stat: procfs.Stat) -> None:
         self.pid = pid
         self.ticks = stat.ticks
         self.started_s = procfs.started_s(stat.ticks)
-        self.seen_s = now_s
         self.engine: str | None = None
         self.argv: list[str] | None = None
         self.title = stat.comm
