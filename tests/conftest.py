@@ -11,7 +11,7 @@ import pytest
 
 Needs = Callable[[str], str]
 
-pytest_plugins = ["ssh_server", "llama_server", "watched_host"]
+pytest_plugins = ["ssh_server", "llama_server", "watched_host", "tminus_command"]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Draws one headless frame with the installed tminus: .ci/run runs this outside the checkout, on the wheel."""
+"""Draws one headless frame with the installed tminus: run by .ci/run outside the checkout, on the wheel."""
 
 import asyncio
 import re
