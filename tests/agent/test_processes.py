@@ -27,6 +27,7 @@ MATCHERS = [
         environment=["NCCL_", "HF_"],
     )
 ]
+BECOME_NOBODY = "import os, tui.agent.processes, tui.agent.main; os.setgid(65534); os.setuid(65534)"
 SLEEP = "import time; time.sleep(100)"
 # What setproctitle does: the title overwrites the arguments and the environment behind them.
 RETITLE = """
@@ -259,8 +260,7 @@ def test_another_users_server_is_told_with_the_rights_that_are_missing(
     agent: StartAgent, launch: Launch
 ) -> None:
     server = launch(SLEEP, MARK, "serve", env={"NCCL_ALGO": "Ring"})
-    become_nobody = "import os, tui.agent.processes, tui.agent.main, pwd; os.setgid(65534); os.setuid(65534)"
-    one = agent(prelude=f"{QUICK}\n{become_nobody}", real=["processes"])
+    one = agent(prelude=f"{QUICK}\n{BECOME_NOBODY}", real=["processes"])
     one.send(WatchRequest(matchers=MATCHERS, gpus=False))
     notice = one.receive(wire.NOTICE)
     process = told(one, lambda seen: server.pid in seen)[server.pid]
@@ -270,6 +270,25 @@ def test_another_users_server_is_told_with_the_rights_that_are_missing(
     assert (process["environment"], process["cwd"], process["stdout"]) == (None, None, None)
     assert process["argv"][-1] == "serve"
     assert process["uid"] == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount another /proc and become another user")
+@pytest.mark.parametrize("level", [1, 2])
+def test_processes_that_the_host_hides_are_counted_or_spoken_of(
+    agent: StartAgent, needs: Callable[[str], str], tmp_path: Path, level: int
+) -> None:
+    private = tmp_path / "python"  # sees a /proc of its own, in which other users' processes are hidden
+    mount = f'mount -t proc -o hidepid={level} proc /proc && exec {sys.executable} "$@"'
+    private.write_text(f"#!/bin/sh\nexec {needs('unshare')} --mount /bin/sh -c '{mount}' python \"$@\"\n")
+    private.chmod(0o755)
+    one = agent(prelude=f"{QUICK}\n{BECOME_NOBODY}", real=["processes"], python=str(private))
+    one.send(WatchRequest(matchers=MATCHERS, gpus=False))
+    if level == 2:
+        assert "hidepid" in one.receive(wire.NOTICE)["sentence"]
+    first = one.receive(wire.PROCESSES)
+
+    assert first["processes"] == []
+    assert (first["hidden"] > 0) is (level == 1)
 
 
 def test_a_real_command_line_is_found_below_the_shell_that_started_it(

@@ -71,7 +71,7 @@ def test_another_reader_that_hangs_is_told_once(agent: StartAgent) -> None:
     notice = one.receive(wire.NOTICE)
 
     assert (notice["level"], notice["about"]) == ("warning", "processes")
-    assert "the processes reader has not answered" in notice["sentence"]
+    assert "the process reader has not answered" in notice["sentence"]
     assert one.receive_within(wire.NOTICE, 0.5) is None
 
 
@@ -114,8 +114,8 @@ def serve(channel):
     one.send(FollowRequest(pid=None))
     failed, ended, second = one.receive(wire.NOTICE), one.receive(wire.NOTICE), one.receive(wire.NOTICE)
 
-    assert "the processes reader failed: ValueError: told to" in failed["sentence"]
-    assert ended["sentence"] == "the processes reader ended (status 1); it is started again"
+    assert "the process reader failed: ValueError: told to" in failed["sentence"]
+    assert ended["sentence"] == "the process reader ended (status 1); it is started again"
     assert (first["about"], second["about"]) == (wire.WATCH, wire.WATCH)
     assert first["sentence"] != second["sentence"]
 

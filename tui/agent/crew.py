@@ -7,7 +7,7 @@ from functools import partial
 
 from tui.agent import wire
 from tui.agent.output import DROPPABLE, Output
-from tui.agent.worker import Worker, encode, kind_of, reap_all
+from tui.agent.worker import Worker, encode, kind_of, reap_all, words_for
 
 TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Crew:
         try:
             worker.start()
         except OSError as error:
-            self._notice("error", worker.name, "cannot start the %s reader: %s" % (worker.name, error))
+            self._notice("error", worker.name, "cannot start the %s: %s" % (words_for(worker.name), error))
         if worker.pid is not None:
             for kind, request in self._standing.items():
                 if worker.name in _ROUTES[kind]:
@@ -113,7 +113,7 @@ class Crew:
             del self._workers[worker.name]
             return
         self._silent.discard(worker.name)
-        sentence = "the %s reader ended (%s); it is started again" % (worker.name, death.how)
+        sentence = "the %s ended (%s); it is started again" % (words_for(worker.name), death.how)
         self._notice("warning", worker.name, sentence)
 
     def _watch_over(self, worker: Worker) -> None:
@@ -127,16 +127,16 @@ class Crew:
     def _report_silent(self, name: str, silent_s: float) -> None:
         known = name in self._silent
         self._silent.add(name)
-        if name == GPUS and self._output.room:
+        if name != GPUS and not known:
+            what = "has not answered for %d s: a read on this host hangs" % silent_s
+            self._notice("warning", name, "the %s %s" % (words_for(name), what))
+        elif name == GPUS and self._output.room:
             sentence = "driver has not answered for %d s" % silent_s
             self._output.say(wire.GPU_DRIVER, state="silent", sentence=sentence, silent_s=silent_s)
-        elif not known:
-            sentence = "the %s reader has not answered for %d s: a read on this host hangs" % (name, silent_s)
-            self._notice("warning", name, sentence)
 
     def _report_answer(self, name: str) -> None:
         if name != GPUS:
-            self._notice("info", name, "the %s reader answers again" % name)
+            self._notice("info", name, "the %s answers again" % words_for(name))
         elif self._last_driver is not None:
             self._output.put(encode(dict(json.loads(self._last_driver), **wire.stamped(wire.GPU_DRIVER))))
 

@@ -26,6 +26,10 @@ _MAIN_DEPTH = 1
 _ENVIRONMENT_DEPTH = 2
 _ENVIRONMENTS = 32
 _OUTPUT_S = 10.0
+_HIDDEN = (
+    "this host hides the processes of other users (hidepid): only servers that run as this user can be found;"
+    " root sees all"
+)
 
 
 def serve(channel: Channel) -> None:
@@ -79,6 +83,8 @@ class Watch:
 
     def _look(self, scanner: Scanner, now_s: float) -> None:
         scanner.look(now_s)
+        if self._told is None and scanner.others_are_hidden():
+            self._notice("info", _HIDDEN)
         parents = scanner.parents()
         self._members = forest.grow(parents, scanner.engines(), self._followed)
         scanner.members = set(self._members)

@@ -46,6 +46,17 @@ def stat_of(pid: int) -> Stat | None:
         return None
 
 
+def forbidden(pid: int) -> bool:
+    """Return whether this user may not even see what a process is (/proc mounted with hidepid=1)."""
+    try:
+        os.stat("/proc/%d/stat" % pid)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def parse_stat(data: bytes) -> Stat | None:
     """Take a stat line apart; the name in it may hold spaces and parentheses."""
     begin, end = data.find(b"("), data.rfind(b")")

@@ -55,13 +55,17 @@ class Scanner:
             known &= pids
         for pid in self.seen.keys() - pids:
             del self.seen[pid]
-        for pid in sorted(pids - self.seen.keys() - self._threads):
+        for pid in sorted(pids - self.seen.keys() - self._threads - self.hidden):
             self._meet(pid, now_s)
         for pid in sorted((self.members | self._young) & self.seen.keys()):
             self._follow(self.seen[pid], now_s)
         for pid in self._turn():
             if pid in self.seen and self.read(self.seen[pid]):
                 self._follow(self.seen[pid], now_s)
+
+    def others_are_hidden(self) -> bool:
+        """Return whether this user sees only its own processes (/proc mounted with hidepid=2)."""
+        return 1 not in self.seen and 1 not in self.hidden
 
     def read(self, sighting: Sighting) -> bool:
         """Read the command line and see whose it is; return whether it is another than before. May block."""
@@ -90,6 +94,8 @@ class Scanner:
     def _meet(self, pid: int, now_s: float) -> None:
         stat = procfs.stat_of(pid)
         if stat is None:
+            if procfs.forbidden(pid):
+                self.hidden.add(pid)
             return
         if _KTHREADD in (pid, stat.ppid):
             self._threads.add(pid)

@@ -32,6 +32,21 @@ _STEADY_S = 60.0
 _REAP_S = 1.0
 
 
+# What a person reads of them.
+_WORDS = {
+    "gpus": "GPU reader",
+    "processes": "process reader",
+    "tail": "log reader",
+    "probe": "prober",
+    "load": "load generator",
+}
+
+
+def words_for(name: str) -> str:
+    """Return what a worker is called in a sentence."""
+    return _WORDS.get(name, name)
+
+
 def encode(message: dict[str, object]) -> bytes:
     """Return a message as one ASCII line of JSON, its kind first."""
     return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
@@ -284,6 +299,7 @@ def _detach(keep: tuple[int, int, int]) -> None:
     """Let go of everything inherited, so that a hung worker holds neither the link nor another worker."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -311,5 +327,5 @@ def _last_words(name: str, channel: Channel) -> None:
     while trace is not None:
         where = "%s:%d" % (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         trace = trace.tb_next
-    sentence = "the %s reader failed: %s: %s (%s)" % (name, kind.__name__ if kind else "", error, where)
+    sentence = "the %s failed: %s: %s (%s)" % (words_for(name), kind.__name__ if kind else "", error, where)
     channel.send(wire.stamped(wire.NOTICE, level="error", about=name, sentence=sentence))
