@@ -19,6 +19,7 @@ CHAT_PATH = "/v1/chat/completions"
 MODELS_PATH = "/v1/models"
 _SALT_WORDS = 8
 _FEWEST_WORDS = 1
+_TEMPLATE_TOKENS = 16  # about what a chat template adds; the rest of the count is the words
 _SPARE_WORDS = 1009
 
 _TEXT = """
@@ -70,7 +71,7 @@ class Prompts:
 
         What a chat template adds is in the count, so a very short prompt cannot be had: one word at least.
         """
-        per_word = max(1.0, counted / self.words)
+        per_word = max(1.0, (counted - _TEMPLATE_TOKENS) / self.words)
         words = self.words - round((counted - self._tokens) / per_word)
         self.words = max(_FEWEST_WORDS, min(words, len(self._pool) - _SPARE_WORDS))
 

@@ -52,6 +52,10 @@ def _each(say: Say, change: Callable[[bytes], bytes]) -> list[bytes]:
     return [change(one) for one in _plain(say)]
 
 
+def _two_lines_crlf(say: Say) -> bytes:
+    return b"".join(_plain(say)).replace(b', "', b',\ndata: "').replace(b"\n", b"\r\n")
+
+
 def _usage_on_every_chunk(say: Say) -> list[bytes]:
     counts = [{"usage": {"prompt_tokens": 8, "completion_tokens": n + 1}} for n in range(N)]
     return [*(say.event(say.delta(**one)) for one in counts), say.event(say.finish()), say.event(b"[DONE]")]
@@ -85,6 +89,8 @@ GOOD: dict[str, Pieces] = {
     "ids, retries and event names": lambda say: _each(say, lambda one: b"id: 7\nretry: 9\nevent: x\n" + one),
     "a byte order mark": lambda say: [b"\xef\xbb\xbf", *_plain(say)],
     "JSON over two data lines": lambda say: _each(say, lambda one: one.replace(b', "', b',\ndata: "')),
+    "JSON over two data lines with CRLF": lambda say: [_two_lines_crlf(say)],
+    "JSON over two data lines with CRLF, a byte at a time": lambda say: _bytewise(_two_lines_crlf(say)),
     "no role chunk": lambda say: [*_tokens(say), *_end(say)],
     "empty content between tokens": _empty_between,
     "usage null on each chunk": lambda say: [
