@@ -6,10 +6,11 @@ import json
 from functools import partial
 
 from tui.agent import wire
+from tui.agent.channel import encode, kind_of
 from tui.agent.output import DROPPABLE, Output
-from tui.agent.worker import Worker, encode, kind_of, reap_all, words_for
+from tui.agent.worker import Worker, reap_all, words_for
 
-TYPE_CHECKING = False  # as in worker.py
+TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -9,12 +9,12 @@ import signal
 import time
 
 from tui.agent import exits, wire
+from tui.agent.channel import encode
 from tui.agent.crew import Crew
 from tui.agent.hello import hello
 from tui.agent.output import Output
-from tui.agent.worker import encode
 
-TYPE_CHECKING = False  # as in worker.py
+TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from collections.abc import Callable
 

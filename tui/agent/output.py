@@ -10,7 +10,7 @@ import os
 from collections import deque
 
 from tui.agent import wire
-from tui.agent.worker import encode
+from tui.agent.channel import encode
 
 DROPPABLE = frozenset((wire.GPUS, wire.GPU_DETAILS))
 # About 25 samples of 8 GPUs: what a link that stood still for so long is still told of.

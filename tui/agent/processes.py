@@ -9,7 +9,7 @@ import time
 from tui.agent import forest, wire
 from tui.agent.scanner import Pattern, Scanner
 
-TYPE_CHECKING = False  # as in worker.py
+TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from typing import Any
 

@@ -11,7 +11,7 @@ import importlib.util
 import sys
 import zlib
 
-TYPE_CHECKING = False  # as in worker.py
+TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     import types
     from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Workers: forked children of the agent, one for each kind of read that can block for ever.
 
-A worker is a module of this package with ``serve(channel)``. Both directions carry one JSON object a line
-over pipes. A shared page holds the moment by which the worker promised to show life again, so that the agent
-sees a read that hangs without asking; a worker that hangs is never doubled, one that died is started again.
+A worker is a module of this package with ``serve(channel)``. One that hangs is told of and never doubled; one
+that died is started again.
 """
 
 from __future__ import annotations
@@ -10,28 +9,22 @@ from __future__ import annotations
 import fcntl
 import importlib
 import json
-import math
 import mmap
 import os
-import select
 import signal
-import struct
 import sys
 import time
 
 from tui.agent import wire
+from tui.agent.channel import PULSE, READ_BYTES, Channel, encode, leave
 
-TYPE_CHECKING = False  # what the typing module would say, without the 5 ms and 0.5 MB of importing it
+TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from typing import NoReturn
 
-_READ_BYTES = 64 * 1024
-_PULSE = struct.Struct("=d")
 _RESPAWN_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 _STEADY_S = 60.0
 _REAP_S = 1.0
-
-
 # What a person reads of them.
 _WORDS = {
     "gpus": "GPU reader",
@@ -45,81 +38,6 @@ _WORDS = {
 def words_for(name: str) -> str:
     """Return what a worker is called in a sentence."""
     return _WORDS.get(name, name)
-
-
-def encode(message: dict[str, object]) -> bytes:
-    """Return a message as one ASCII line of JSON, its kind first."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-
-
-def kind_of(line: bytes) -> str:
-    """Return the kind of an encoded message without decoding it ("" when it has none)."""
-    if not line.startswith(b'{"kind":"'):
-        return ""
-    return line[9 : line.index(b'"', 9)].decode("ascii")
-
-
-class Channel:
-    """A worker's side: requests in, messages out. The process ends by itself when the agent is gone."""
-
-    def __init__(self, incoming: int, outgoing: int, pulse: mmap.mmap | None = None) -> None:
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._pulse = pulse
-        self._pieces: list[bytes] = []
-        self._lines: list[bytes] = []
-
-    def fileno(self) -> int:
-        """Return what is readable when requests wait; then call receive(0) until it gives None."""
-        return self._incoming
-
-    def rest(self, seconds: float | None) -> None:
-        """Promise to show life again after that long at the latest (None: not before the next request).
-
-        ``send`` and ``receive`` do it by themselves; call it before a wait of your own (a request with a
-        time-out, an event loop) that may exceed ``wire.BLOCKING_DEADLINE_S``, and rest(0) after it.
-        """
-        if self._pulse is not None:
-            due_s = math.inf if seconds is None else time.monotonic() + seconds
-            _PULSE.pack_into(self._pulse, 0, due_s)
-
-    def send(self, message: dict[str, object]) -> None:
-        """Send one message; blocks while the agent is behind."""
-        self.rest(None)
-        view = memoryview(encode(message))
-        while view:
-            try:
-                view = view[os.write(self._outgoing, view) :]
-            except (BrokenPipeError, ConnectionResetError):
-                _leave(0)
-        self.rest(0)
-
-    def ready(self) -> bool:
-        """Return whether a short message (4 KB) could be sent without waiting for the agent."""
-        return bool(select.select([], [self._outgoing], [], 0)[1])
-
-    def receive(self, timeout_s: float | None) -> dict[str, object] | None:
-        """Return the next request, or None when ``timeout_s`` seconds went by without one (None: wait)."""
-        end_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self._lines:
-            left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
-            self.rest(left_s)
-            ready = select.select([self._incoming], [], [], left_s)[0]
-            self.rest(0)
-            if not ready:
-                return None
-            self._take(os.read(self._incoming, _READ_BYTES))
-        request: dict[str, object] = json.loads(self._lines.pop(0))
-        return request
-
-    def _take(self, data: bytes) -> None:
-        if not data:
-            _leave(0)
-        head, *rest = data.split(b"\n")
-        self._pieces.append(head)
-        for piece in rest:
-            self._lines.append(b"".join(self._pieces))
-            self._pieces = [piece]
 
 
 class Death:
@@ -168,7 +86,7 @@ class Worker:
 
     def _fork(self, theirs: tuple[int, int, int]) -> None:
         self.started_s = time.monotonic()
-        _PULSE.pack_into(self._pulse, 0, self.started_s)
+        PULSE.pack_into(self._pulse, 0, self.started_s)
         try:
             pid = os.fork()
         except OSError:
@@ -190,7 +108,7 @@ class Worker:
     @property
     def busy_since(self) -> float:
         """The moment (monotonic) from which it owes a sign of life; in the future while it owes none."""
-        due_s: float = _PULSE.unpack_from(self._pulse, 0)[0]
+        due_s: float = PULSE.unpack_from(self._pulse, 0)[0]
         return due_s
 
     def send(self, message: dict[str, object]) -> None:
@@ -215,7 +133,7 @@ class Worker:
     def read_lines(self) -> list[bytes]:
         """Return the encoded messages that wait (one read of 64 KiB), in order; ends quietly at its death."""
         try:
-            data = os.read(self._incoming, _READ_BYTES)
+            data = os.read(self._incoming, READ_BYTES)
         except BlockingIOError:
             return []
         if not data:
@@ -278,10 +196,6 @@ def reap_all(workers: list[Worker]) -> None:
             time.sleep(0.002)
 
 
-def _leave(status: int) -> NoReturn:
-    os._exit(status)
-
-
 def _run(name: str, channel: Channel, keep: tuple[int, int, int]) -> NoReturn:
     """Be the worker: never returns into the agent's frames, whatever happens."""
     status = 1
@@ -292,7 +206,7 @@ def _run(name: str, channel: Channel, keep: tuple[int, int, int]) -> NoReturn:
     finally:
         if status:
             _last_words(name, channel)
-        _leave(status)
+        leave(status)
 
 
 def _detach(keep: tuple[int, int, int]) -> None:
