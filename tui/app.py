@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.style import Style
+from textual.actions import SkipAction
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -39,7 +40,7 @@ class TminusApp(App[None], inherit_bindings=False):
         Binding("q", "quit", "Quit", id="app.quit"),
         Binding("ctrl+q", "quit", "Quit, from everywhere", id="app.quit_now", priority=True),
         Binding("ctrl+c", "interrupt", "Copy what is selected, else quit", id="app.interrupt", priority=True),
-        Binding("question_mark,f1", "help", "This help", id="app.help"),
+        Binding("question_mark,f1", "help", "This help", id="app.help", priority=True),
         Binding("ctrl+p", "command_palette", "Commands and themes", id="app.commands", priority=True),
         Binding("T", "next_theme", "Next theme", id="app.theme"),
         Binding("ctrl+z", "suspend_process", "Suspend; fg comes back", id="app.suspend", priority=True),
@@ -125,9 +126,11 @@ class TminusApp(App[None], inherit_bindings=False):
         else:
             self.leave(INTERRUPTED)
 
-    def action_help(self) -> None:
-        """Show all keys."""
-        self.push_screen(HelpScreen(key_table(), self._palettes[self.theme], self._glyphs))
+    async def action_help(self) -> None:
+        """Show all keys; one pressed at once after this one belongs to the help."""
+        if isinstance(self.focused, Input) or self.screen is not self.main:
+            raise SkipAction
+        await self.push_screen(HelpScreen(key_table(), self._palettes[self.theme], self._glyphs))
 
     def action_next_theme(self) -> None:
         """Go through the themes."""

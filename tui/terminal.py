@@ -6,6 +6,7 @@ Nothing here imports Textual, so that a command can refuse a terminal before it 
 import asyncio
 import base64
 import os
+import select
 import signal
 import sys
 import termios
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 CLIPBOARD_BYTES = 74_000
 LEAST_COLUMNS = 40
 LEAST_ROWS = 8
+_PATIENCE_S = 1.0
 TITLE_PUSH = "\x1b[22;2t"
 TITLE_POP = "\x1b[23;2t"
 
@@ -173,12 +175,14 @@ def exit_signals(leave: Callable[[int], object]) -> Generator[None]:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Write lines to standard output; where it is gone, make sure that nothing fails later for it either."""
+    """Write lines to standard output, unless it is gone or takes nothing; nothing fails for it later."""
+    text = "".join(line + "\n" for line in lines)
     try:
-        for line in lines:
-            sys.stdout.write(line + "\n")
+        if not select.select([], [1], [], _PATIENCE_S)[1]:
+            raise BlockingIOError
+        sys.stdout.write(text)
         sys.stdout.flush()
-    except (OSError, UnicodeEncodeError):
+    except (OSError, ValueError):
         _silence()
 
 

@@ -5,14 +5,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
 from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
 from widgets.line_widget import LineWidget
-from widgets.lines import Line, Span, spread
+from widgets.lines import EMPTY, Line, Span, spread
 from widgets.log_buffer import KEPT_LINES, LogBuffer
 from widgets.log_window import LogWindow, Row
 from widgets.titles import titled
@@ -46,8 +45,8 @@ class LogTail(LineWidget, can_focus=True):
         self.window = LogWindow(self.buffer)
         self._rows: list[Row] = []
         self._new_lines = 0
+        self._tail_rows = 0
         self._selection: Selection | None = None
-        self._painting = False
 
     def update_panel(self, panel: LogPanel) -> None:
         """Draw this title, unfinished line and sentence from now on."""
@@ -155,11 +154,15 @@ class LogTail(LineWidget, can_focus=True):
 
     def lines(self, width: int, height: int) -> list[Line]:
         window = self.window
-        tail = cells.clip(self.panel.tail, width, self.glyphs.ellipsis) if window.follows else ""
-        window.resize(width, max(height - 1 - bool(tail), 1))
+        if window.follows:
+            # Holding must not move a line, so the row of the unfinished one stays as it was then.
+            self._tail_rows = 1 if self.panel.tail else 0
+        tail = cells.clip(self.panel.tail, width, self.glyphs.ellipsis) if self._tail_rows else ""
+        window.resize(width, max(height - 1 - self._tail_rows, 1))
         self._rows = window.visible() if height > 1 else []
         body = [self._row(row, width) for row in self._rows]
         if tail:
+            body += [EMPTY] * (0 if window.follows else window.height - len(body))
             body.append((Span(tail, "muted"),))
         if not body and height > 1:
             sentence = self.panel.sentence or "no line yet"
@@ -224,18 +227,12 @@ class LogTail(LineWidget, can_focus=True):
 
     # The mouse's selection, which the screen keeps by character and line.
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        self._painting = True
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._painting = False
-
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        if self._painting or not 0 < y <= len(self._rows):
+        if not 0 < y <= len(self._rows):
             return strip
-        # Asked for outside painting, it tells the screen which character stands where.
+        # Painting takes whole regions (render_lines); a single line is asked for to learn which character
+        # stands where.
         row = self._rows[y - 1]
         return strip.apply_offsets(row.start, row.position)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import ModuleType
 
 import pytest
+from textual.events import MouseScrollUp
 from textual.geometry import Region
 from textual.pilot import Pilot
 
@@ -275,3 +276,31 @@ async def test_a_terminal_that_shrinks_keeps_what_matters(view: StillView) -> No
             await pilot.resize_terminal(*size)
             await settle(pilot)
         assert "health answers 503" in picture(app)
+
+
+async def test_the_mouse_selects_log_text_and_ctrl_c_sends_it(view: StillView) -> None:
+    view.log = [LogLine(number, f"line number {number}") for number in range(20)]
+    app = TminusApp(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        tail = app.main.log_tail
+        await pilot.mouse_down(tail, offset=(5, 2))
+        await pilot.hover(tail, offset=(3, 3))
+        await pilot.mouse_up(tail, offset=(3, 3))
+        await settle(pilot)
+        assert app.screen.get_selected_text() == "number 14\nline"
+        assert not tail.window.follows
+        await pilot.press("ctrl+c")
+        await settle(pilot)
+        assert app.is_running
+        assert "sent to terminal (14 characters" in picture(app)
+
+
+async def test_the_wheel_moves_the_log(view: StillView) -> None:
+    app = TminusApp(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        tail = app.main.log_tail
+        tail.post_message(MouseScrollUp(tail, 5, 5, 0, -1, 0, False, False, False, 5, 5))
+        await pilot.pause()
+        assert not tail.window.follows

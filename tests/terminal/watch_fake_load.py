@@ -1,16 +1,20 @@
 """Run the screen over values that are made up: the program that the tests start in a real terminal.
 
     python watch_fake_load.py [--gpus N] [--theme NAME] [--glyphs NAME] [--no-mouse]
-                              [--still] [--log-rate N] [--fail-after S]
+                              [--still] [--log-rate N] [--fail-after S] [--own-terminal] [--nohup]
 
 With ``--still`` nothing changes after the first frame; ``--log-rate`` is in lines a second.
-``--fail-after`` raises in the middle of a paint.
+``--fail-after`` raises in the middle of a paint. ``--own-terminal`` makes standard input the controlling
+terminal, so that its end is told by SIGHUP; ``--nohup`` ignores SIGHUP as the command of that name does.
 """
 
 import argparse
 import asyncio
+import fcntl
 import math
+import signal
 import sys
+import termios
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -157,7 +161,13 @@ def main() -> int:
     parser.add_argument("--log-rate", type=float, default=10.0)
     parser.add_argument("--fail-after", type=float)
     parser.add_argument("--no-mouse", action="store_true")
+    parser.add_argument("--own-terminal", action="store_true")
+    parser.add_argument("--nohup", action="store_true")
     chosen = parser.parse_args()
+    if chosen.own_terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if chosen.nohup:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     from tui.app import TminusApp, run_screen  # the screen is loaded after the arguments, as the command does
 
     view = FakeLoad(chosen.gpus, still=chosen.still, log_rate=chosen.log_rate, fail_after_s=chosen.fail_after)

@@ -27,6 +27,16 @@ def test_the_newest_lines_and_the_unfinished_one_are_shown() -> None:
     assert texts(made)[0] == " 3 Log  /var/log/x.log           follow "
 
 
+def test_holding_moves_no_line_and_the_unfinished_one_goes_on() -> None:
+    made = tail(*(f"line {number}" for number in range(20)), unfinished="Loading 46%")
+    before = [text.rstrip() for text in texts(made)[1:]]
+    made.toggle_follow()
+    made.panel = LogPanel("", tail="Loading 47%")
+    after = [text.rstrip() for text in texts(made)[1:]]
+    assert after[:4] == before[:4]
+    assert after[4] == "Loading 47%"
+
+
 def test_no_log_says_why() -> None:
     made = LogTail()
     made.panel = LogPanel("", sentence="the server writes to a terminal: there is no file to read")

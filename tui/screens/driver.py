@@ -1,9 +1,10 @@
 """The terminal driver: Textual's own, kept alive and quiet when the terminal stalls or goes away."""
 
+import os
 import re
+import select
 import sys
 import time
-from collections.abc import Callable
 from typing import Any, TextIO, cast
 
 from rich.cells import cell_len
@@ -18,12 +19,17 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 class TerminalFile:
-    """The file that the writer thread writes to: it survives a lost terminal and tells of a stalled one."""
+    """The file that the writer thread writes to: it survives a lost terminal and tells of a stalled one.
+
+    It writes to the descriptor itself: a buffered file would keep its lock in a write that never ends, and
+    the interpreter could not finish.
+    """
 
     def __init__(self, file: TextIO) -> None:
         self.lost = False
-        self._file = file
-        self._utf8 = terminal.is_utf8(file.encoding)
+        self._descriptor = file.fileno()
+        self._encoding = file.encoding
+        self._pending: list[str] = []
         self._busy_since: float | None = None
 
     @property
@@ -34,28 +40,41 @@ class TerminalFile:
 
     def fileno(self) -> int:
         """Return the descriptor of the terminal."""
-        return self._file.fileno()
+        return self._descriptor
 
     def write(self, text: str) -> int:
-        """Write, in the terminal's encoding; what it lacks becomes ``?`` of the same width."""
-        if not self._utf8:
-            text = _NOT_ASCII.sub(lambda match: "?" * cell_len(match.group()), text)
-        self._guarded(lambda: self._file.write(text))
+        """Keep the text until the next flush."""
+        self._pending.append(text)
         return len(text)
 
     def flush(self) -> None:
-        """Hand all that was written to the terminal."""
-        self._guarded(self._file.flush)
-
-    def _guarded(self, call: Callable[[], object]) -> None:
-        if self.lost:
-            return
+        """Hand all that was written to the terminal; once it is lost, to nobody."""
+        data = encoded("".join(self._pending), self._encoding)
+        self._pending.clear()
         self._busy_since = time.monotonic()
-        try:
-            call()
-        except OSError:
-            self.lost = True
+        while data and not self.lost:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                select.select([], [self._descriptor], [], _LET_GO_S)
+            except OSError:
+                self.lost = True
         self._busy_since = None
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """Return the text in the terminal's encoding; what that lacks becomes ``?`` of the same width."""
+    if not terminal.is_utf8(encoding):
+        text = _NOT_ASCII.sub(lambda match: _replaced(match.group(), encoding), text)
+    return text.encode(encoding, "replace")
+
+
+def _replaced(character: str, encoding: str) -> str:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return "?" * cell_len(character)
+    return character
 
 
 class TerminalDriver(LinuxDriver):

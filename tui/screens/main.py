@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -42,6 +43,8 @@ _PANES = ("gpus", "ladder", "log", "bench", "notes")
 class MainScreen(Screen[None], inherit_bindings=False):
     """Header, GPUs, readiness, log, benchmark, notes, status line and keys."""
 
+    # Keys that move the keyboard elsewhere have priority: over a slow link they arrive in one piece with
+    # those that follow, and only a priority binding is through before the next key is handed on.
     AUTO_FOCUS = "#log"
     BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,13 +54,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Binding("escape", "back", "Leave search, or zoom", id="app.back"),
         Binding("tab", "focus_next", "Next pane", id="pane.next"),
         Binding("shift+tab", "focus_previous", "Previous pane", id="pane.previous"),
-        Binding("1", "pane('gpus')", "GPUs", id="pane.1"),
-        Binding("2", "pane('ladder')", "Readiness", id="pane.2"),
-        Binding("3", "pane('log')", "Log", id="pane.3"),
-        Binding("4", "pane('bench')", "Benchmark", id="pane.4"),
-        Binding("5", "pane('notes')", "Notes: what the status line has said", id="pane.5"),
+        Binding("1", "pane('gpus')", "GPUs", id="pane.1", priority=True),
+        Binding("2", "pane('ladder')", "Readiness", id="pane.2", priority=True),
+        Binding("3", "pane('log')", "Log", id="pane.3", priority=True),
+        Binding("4", "pane('bench')", "Benchmark", id="pane.4", priority=True),
+        Binding("5", "pane('notes')", "Notes: what the status line said", id="pane.5", priority=True),
         Binding("z", "zoom", "Give the pane the whole screen, or not any more", id="pane.zoom"),
-        Binding("slash", "search", "Search the log", id="log.search"),
+        Binding("slash", "search", "Search the log", id="log.search", priority=True),
         Binding("n", "step(1)", "Next match", id="log.next"),
         Binding("N", "step(-1)", "Previous match", id="log.previous"),
         Binding("f", "follow", "Follow the newest lines, or hold", id="log.follow"),
@@ -187,7 +190,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_back(self) -> None:
         """Leave the innermost state: the search box, the search, the zoom."""
         if self._search_box() is not None:
-            self.log_tail.focus()
+            self.set_focus(self.log_tail)
         elif self.log_tail.buffer.pattern is not None:
             self.log_tail.search("")
         else:
@@ -204,8 +207,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_pane(self, name: str) -> None:
         """Move the keyboard to a pane."""
+        self._leave_to_search_box()
         self._look_at(name)
-        self.query_one(f"#{name}").focus()
+        self.set_focus(self.query_one(f"#{name}"))
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or give it back."""
@@ -231,17 +235,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _search_box(self) -> SearchBox | None:
         return next(iter(self.dashboard.query(SearchBox)), None)
 
-    def action_search(self) -> None:
-        """Ask for the text to search for."""
-        if self._search_box() is None:
-            box = SearchBox(self.log_tail.buffer.needle, id="search")
-            self.dashboard.mount(box)
-            box.focus()
+    async def action_search(self) -> None:
+        """Ask for the text to search for; keys typed at once after this one belong to it."""
+        self._leave_to_search_box()
+        box = SearchBox(self.log_tail.buffer.needle, id="search")
+        await self.dashboard.mount(box)
+        self.set_focus(box)
+
+    def _leave_to_search_box(self) -> None:
+        """Let a key be typed, where there is something to type it into."""
+        if self._search_box() is not None:
+            raise SkipAction
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Search for what was typed."""
         event.stop()
-        self.log_tail.focus()
+        self.set_focus(self.log_tail)
         self.answer(self.log_tail.search(event.value))
 
     def action_step(self, direction: int) -> None:
