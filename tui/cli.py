@@ -28,7 +28,8 @@ app = typer.Typer(
     name="tminus",
     help="Watch an LLM inference server load: GPUs, readiness, log and verdict.",
     epilog="tminus HOST is tminus watch HOST. Every option has a variable (--ca-file: TMINUS_CA_FILE) "
-    "and a key in config.toml. Exit codes: 0 ready, 1 failed, 2 usage, 3 time-out, 4 host or link, 130 Ctrl-C.",
+    "and a key in config.toml. Exit codes: 0 ready, 1 failed, 2 usage, 3 time-out, 4 host or link, "
+    "130 Ctrl-C.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help"], "max_content_width": 100},

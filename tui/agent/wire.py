@@ -56,7 +56,7 @@ FINGERPRINT_BYTES = 64
 # An unfinished line longer than this is cut and sent on in pieces, so that neither side grows with it.
 LINE_LIMIT_BYTES = 64 * 1024
 
-# The oldest Python that runs the agent, and the stub's exit codes, told apart from the shell's own 126 and 127.
+# The oldest Python that runs the agent, and the stub's exit codes, apart from the shell's own 126 and 127.
 PYTHON_MINIMUM = (3, 8)
 EXIT_OLD_PYTHON = 97
 EXIT_BAD_SOURCE = 98
