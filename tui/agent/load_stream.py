@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
+from tui.agent.load_mould import TEXT_NAMES, Mould
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -53,6 +55,11 @@ class Answer:
         self.fault = ""
         self.detail = ""
 
+    def add_text(self, moment_s: float) -> None:
+        """Note a chunk with text."""
+        self.stamps_s.append(moment_s)
+        self.last_s = moment_s
+
     def fail(self, fault: str, detail: str) -> None:
         """Keep the first fault."""
         if not self.fault:
@@ -69,11 +76,17 @@ class StreamReader:
         self._begun = False
         self._event = b""
         self._data: list[bytes] = []
+        self._mould = Mould()
 
     def feed(self, moment_s: float, data: bytes) -> None:
         """Take one read."""
+        if self._mould.fits(data) and not (self._pieces or self._data or self._event):
+            self.answer.add_text(moment_s)
+            return
         if self._is_one_event(data):
-            self._dispatch_text(moment_s, data[6:-2], b"")
+            chunk = self._dispatch_text(moment_s, data[6:-2], b"")
+            if chunk is not None:
+                self._mould.learn(data, chunk)
             return
         if not self._begun:
             data = self._begin(data)
@@ -131,24 +144,27 @@ class StreamReader:
         self._data, self._event = [], b""
         self._dispatch_text(moment_s, data[0] if len(data) == 1 else b"\n".join(data), event)
 
-    def _dispatch_text(self, moment_s: float, text: bytes, event: bytes) -> None:
+    def _dispatch_text(self, moment_s: float, text: bytes, event: bytes) -> dict[str, Any] | None:
+        """Take the data of one event; return it where it is a chunk."""
         self.answer.nothing_read = False
         if event == b"error":
             self.answer.fail("stream_error", _words(_object(text), text))
         elif text.strip() == b"[DONE]":
             self.answer.done = True
         elif text:
-            self._take(moment_s, text)
+            return self._take(moment_s, text)
+        return None
 
-    def _take(self, moment_s: float, text: bytes) -> None:
+    def _take(self, moment_s: float, text: bytes) -> dict[str, Any] | None:
         chunk = _object(text)
         if chunk is None:
             self.answer.fail("bad_json", text.decode("utf-8", "replace"))
-            return
-        if chunk.get("error") or chunk.get("object") == "error":
+        elif chunk.get("error") or chunk.get("object") == "error":
             self.answer.fail("stream_error", _words(chunk, text))
-            return
-        read_chunk(self.answer, moment_s, chunk)
+        else:
+            read_chunk(self.answer, moment_s, chunk)
+            return chunk
+        return None
 
 
 def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
@@ -164,8 +180,7 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
     choices: Any = chunk.get("choices")
     choice = _fields(choices[0]) if isinstance(choices, list) and choices else {}
     if _has_text(_fields(choice.get("delta"))):
-        answer.stamps_s.append(moment_s)
-        answer.last_s = moment_s
+        answer.add_text(moment_s)
     finish = choice.get("finish_reason")
     if isinstance(finish, str) and finish:
         answer.finish = finish
@@ -188,7 +203,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _has_text(delta: dict[str, Any]) -> bool:
     """Tell whether a delta carries text: content, or reasoning under either of its two names."""
-    for name in ("content", "reasoning_content", "reasoning"):
+    for name in TEXT_NAMES:
         text = delta.get(name)
         if isinstance(text, str) and text:
             return True

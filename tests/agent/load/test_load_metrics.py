@@ -92,6 +92,36 @@ def test_percentiles_are_those_of_the_sorted_list(micros: list[int]) -> None:
     assert summary["p99"] == p99
 
 
+WORDS = st.one_of(
+    st.sampled_from(["a", "a b", "role", ":", " ", '"', "\\", "\n", "\u2028", "é"]), st.text(max_size=4)
+)
+
+
+def _plainly(body: bytes) -> int:
+    """Count the chunks with text the plain way."""
+    events = [json.loads(line[6:]) for line in body.split(b"\n") if line]
+    return sum(bool(event["choices"][0]["delta"].get("content")) for event in events)
+
+
+@given(st.lists(WORDS, max_size=12), st.booleans())
+def test_the_short_way_counts_the_same_chunks_as_the_long_way(words: list[str], ascii_only: bool) -> None:
+    events = [
+        b"data: %s\n\n" % json.dumps(_chunk_of(word), ensure_ascii=ascii_only, separators=(",", ":")).encode()
+        for word in words
+    ]
+    reader = StreamReader()
+    for at, event in enumerate(events):
+        reader.feed(float(at), event)
+    reader.close(99.0)
+    assert len(reader.answer.stamps_s) == _plainly(b"".join(events))
+    assert reader.answer.fault == ""
+
+
+def _chunk_of(word: str) -> dict[str, object]:
+    delta: dict[str, object] = {"role": "a", "content": word} if len(word) == 2 else {"content": word}
+    return {"id": "a", "model": "m", "choices": [{"delta": delta, "finish_reason": None}]}
+
+
 BODY = b"".join(_event({"delta": {"content": text}}) for text in ("a", "\u20ac", "\U0001f680", "z" * 300))
 
 
