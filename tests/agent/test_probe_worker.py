@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from probed_server import Engine, ProbedServer, http
+from probed_server import Engine, ProbedServer, certificate, http
 
 from tui.agent import wire
 from tui.requests import FollowRequest, ProbePlan
@@ -48,10 +49,14 @@ def plan(server: ProbedServer, **fields: Any) -> FollowRequest:
 
 def until(worker: Worker, rung: str, outcome: str) -> dict[str, Any]:
     """Return the first probe of this rung with this outcome."""
-    while True:
+    end_s = time.monotonic() + 20
+    told: list[tuple[str, str]] = []
+    while time.monotonic() < end_s:
         probe = worker.receive(wire.PROBE)
-        if (probe["rung"], probe["outcome"]) == (rung, outcome):
+        told.append((probe["rung"], probe["outcome"]))
+        if told[-1] == (rung, outcome):
             return probe
+    raise AssertionError(f"{rung} is never {outcome}, only {told[-8:]}")
 
 
 def requests_within(server: ProbedServer, path: str, seconds: float) -> int:
@@ -176,13 +181,30 @@ def test_letting_go_stops_the_questions(served: Start, server: ProbedServer, eng
     worker.send(plan(server))
     until(worker, "health", "status")
     worker.send(FollowRequest(pid=None))
+    end_s = time.monotonic() + 10
     while worker.receive_within(wire.PROBE, 0.6) is not None:
-        pass
+        assert time.monotonic() < end_s, "it goes on asking"
     asked = len(server.requests)
     time.sleep(0.4)
     assert len(server.requests) == asked
     worker.send(plan(server))
     until(worker, "health", "status")
+
+
+def test_tls_is_spoken_with_a_trusted_certificate(served: Start, engine: Engine, tmp_path: Path) -> None:
+    file, context = certificate(tmp_path)
+    server = ProbedServer(engine, tls=context)
+    server.start()
+    worker = served("probe")
+    url = f"https://127.0.0.1:{server.port}"
+    worker.send(FollowRequest(pid=1, probe=ProbePlan(url=url)))
+    assert "--insecure" in until(worker, "health", "tls")["detail"]
+    worker.send(FollowRequest(pid=1, probe=ProbePlan(url=url, ca_file=str(file))))
+    until(worker, "token", "ok")
+    time.sleep(0.3)
+    began_s = time.monotonic()
+    server.stop()
+    assert until(worker, "port", "refused")["mono_s"] - began_s < 3
 
 
 def test_no_proxy_is_ever_asked(served: Start, server: ProbedServer, free_port: int) -> None:

@@ -143,7 +143,6 @@ class ProbedServer:
             except OSError:
                 return
             self.connections += 1
-            self._open.append(connection)
             threading.Thread(target=self._serve, args=(connection, self.connections), daemon=True).start()
 
     def _serve(self, plain: socket.socket, number: int) -> None:
@@ -155,6 +154,7 @@ class ProbedServer:
             self._converse(connection, number)
 
     def _converse(self, connection: socket.socket, number: int) -> None:
+        self._open.append(connection)
         connection.sendall(self.greeting)
         while (asked := _read_request(connection, number)) is not None:
             self.requests.append(asked)
