@@ -8,14 +8,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from tui.commands.bench import Listeners, bench
 from tui.events import AnyEvent, BenchProgress, BenchSpec, Goodbye, Link
-from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, WatchRequest
+from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
 from tui.transport.local import local_opener
 
 State = Literal["connecting", "up", "lost", "failed", "closed"]
+
+
+keys: set[str | None] = set()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -27,6 +31,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(b'{"data": [{"id": "quick"}, {"id": "slow"}]}', "application/json")
 
     def do_POST(self) -> None:
+        keys.add(self.headers["Authorization"])
         asked = self.rfile.read(int(self.headers["Content-Length"]))
         word = b'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": null}]}\n\n'
         last = (
@@ -80,6 +85,21 @@ async def test_a_local_agent_makes_the_run_and_tells_its_progress(url: str) -> N
     assert (result.outcome, result.completed, result.measured_on) == ("done", 6, "this_machine")
     assert (result.output_tokens, result.tokens_counted_by) == (12, "chunks")
     assert told
+
+
+async def test_the_key_in_the_servers_own_arguments_is_used(url: str) -> None:
+    command = [sys.executable, "-c", "input()", "--api-key", "sk-of-the-server"]
+    server = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE)
+    source = _agent()
+    source.send(FollowRequest(pid=server.pid))
+    keys.clear()
+    try:
+        await bench(source, replace(_request(url), key_from_argv=True), Listeners())
+    finally:
+        await source.close()
+        server.kill()
+        await server.wait()
+    assert keys == {"Bearer sk-of-the-server"}
 
 
 async def test_a_run_that_is_cancelled_comes_back_as_cancelled(url: str) -> None:

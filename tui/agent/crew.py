@@ -47,6 +47,8 @@ class Crew:
             self._standing[kind] = request
         if kind == wire.FOLLOW:
             self._last_log = None
+        if kind == wire.BENCH:  # its key may stand in the arguments of the server that is followed
+            request = dict(request, pid=self._standing.get(wire.FOLLOW, {}).get("pid"))
         for name in _ROUTES[kind]:
             if name in self._workers:
                 self._workers[name].send(request)

@@ -19,7 +19,7 @@ import resource
 import time
 from typing import TYPE_CHECKING, cast
 
-from tui.agent import wire
+from tui.agent import keys, wire
 from tui.agent.load_http import BadUrl, Endpoint, Exchange, StampingSelector
 from tui.agent.load_judge import Asked, judge
 from tui.agent.load_metrics import Tally
@@ -155,7 +155,7 @@ class Benchmark:
             raise Failed("bad_url", str(error)) from None
         salt = "%s %d %d" % (self._request["run"], os.getpid(), time.time_ns())
         prompts = Prompts(seed=spec["seed"], salt=salt, tokens=spec["input_tokens"])
-        self._requests = Requests(endpoint, api_key=self._request.get("api_key"), prompts=prompts)
+        self._requests = Requests(endpoint, api_key=_api_key(self._request), prompts=prompts)
         return endpoint
 
     async def _preflight(self, lines: Lines) -> None:
@@ -269,6 +269,16 @@ class Benchmark:
             measured_on=self._request.get("measured_on", "server_host"),
             **self._tally.fields(),
         )
+
+
+def _api_key(request: dict[str, Any]) -> str | None:
+    """Return the key that was sent, else, where that is allowed, the one in the server's own arguments."""
+    key: str | None = request.get("api_key")
+    pid: int | None = request.get("pid")
+    if not key and pid is not None and request.get("key_from_argv"):
+        key = keys.key_of(pid)
+    # Anything else cannot stand in a header, or would begin another one.
+    return key if key and key.isascii() and key.isprintable() else None
 
 
 def _refusal(request: dict[str, Any]) -> dict[str, object]:
