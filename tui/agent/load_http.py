@@ -13,8 +13,8 @@ import socket
 import ssl
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from tui.agent import http_address
 from tui.agent.load_response import FramingError, Response
 
 if TYPE_CHECKING:
@@ -184,22 +184,19 @@ class Endpoint:
     """Where the server is: its URL taken apart, how to reach it, and the address that answered."""
 
     def __init__(self, url: str, *, insecure: bool, ca_file: str | None, clock: StampingSelector) -> None:
-        scheme, self.host, self.port, self.prefix = _parts(url)
+        address = http_address.parse(url)
+        if address is None:
+            raise BadUrl("%r is not a URL of the form http://host:port" % url)
+        self._address = address
         self._clock = clock
         self._buffer = memoryview(bytearray(READ_BYTES))
-        self._tls = _context(insecure, ca_file) if scheme == "https" else None
+        self._tls = _context(insecure, ca_file) if address.tls else None
         self._addresses: list[str] = []
-
-    @property
-    def authority(self) -> str:
-        """What the Host header says."""
-        host = "[%s]" % self.host if ":" in self.host else self.host
-        default = 443 if self._tls else 80
-        return host if self.port == default else "%s:%d" % (host, self.port)
 
     def head(self, method: str, path: str, api_key: str | None) -> bytes:
         """Return the head of a request up to, not including, its length and the empty line."""
-        lines = ["%s %s%s HTTP/1.1" % (method, self.prefix, path), "Host: " + self.authority]
+        lines = ["%s %s%s HTTP/1.1" % (method, self._address.prefix, path)]
+        lines.append("Host: " + self._address.authority)
         lines += ["User-Agent: tminus", "Accept-Encoding: identity"]
         if api_key:
             lines.append("Authorization: Bearer " + api_key)
@@ -217,7 +214,7 @@ class Endpoint:
     async def _connect(self) -> Connection:
         if not self._addresses:
             loop = asyncio.get_running_loop()
-            found = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+            found = await loop.getaddrinfo(self._address.host, self._address.port, type=socket.SOCK_STREAM)
             self._addresses = [str(info[4][0]) for info in found]
         first: OSError | None = None
         for address in list(self._addresses):
@@ -233,25 +230,13 @@ class Endpoint:
 
     async def _open(self, address: str) -> Connection:
         loop = asyncio.get_running_loop()
-        options: dict[str, Any] = {"ssl": self._tls, "server_hostname": self.host} if self._tls else {}
+        options: dict[str, Any] = (
+            {"ssl": self._tls, "server_hostname": self._address.host} if self._tls else {}
+        )
         _, connection = await loop.create_connection(
-            lambda: Connection(self._clock, self._buffer), address, self.port, **options
+            lambda: Connection(self._clock, self._buffer), address, self._address.port, **options
         )
         return connection
-
-
-def _parts(url: str) -> tuple[str, str, int, str]:
-    """Return scheme, host, port and path prefix (without a final /v1). Raises BadUrl."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise BadUrl("%r is no URL: %s" % (url, error)) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadUrl("%r is not a URL of the form http://host:port" % url)
-    prefix = parts.path.rstrip("/")
-    prefix = prefix[:-3] if prefix.endswith("/v1") else prefix
-    return parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80), prefix
 
 
 def _context(insecure: bool, ca_file: str | None) -> ssl.SSLContext:
