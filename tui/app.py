@@ -106,10 +106,9 @@ class TminusApp(App[None], inherit_bindings=False):
         self.main.answer(sentence)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for key in key_table():
-            if key.group in ("app", "pane") and key.id != "app.commands":
-                target = "" if key.action in _APP_ACTIONS else "screen."
-                run = partial(self.run_action, target + key.action)
+        for target, bindings in (("app", self.BINDINGS), ("screen", MainScreen.BINDINGS)):
+            for key in keys.keys_of(bindings):
+                run = partial(self.run_action, f"{target}.{key.action}")
                 yield SystemCommand(key.meaning, f"key {' '.join(key.keys)}", run)
         for name in theme.names():
             yield SystemCommand(
@@ -143,9 +142,6 @@ class TminusApp(App[None], inherit_bindings=False):
         from rich.traceback import Traceback  # brings a highlighter along that only a failure needs
 
         self.panic(Traceback(show_locals=False, width=None))
-
-
-_APP_ACTIONS = frozenset(each.action for each in TminusApp.BINDINGS if isinstance(each, Binding))
 
 
 def key_table() -> list[Key]:
@@ -194,4 +190,5 @@ async def run_screen(app: TminusApp) -> int:
     with terminal.exit_signals(app.leave):
         await app.run_async(mouse=app.mouse)
     terminal.say(app.view.exit_lines())
-    return app.return_code or 0
+    # Whoever ends it says how; it ended by itself only where the framework gave up.
+    return 1 if app.return_code is None else app.return_code

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from widgets.values import LogLine, ScreenValues
+from widgets.values import BenchPanel, GpuPanel, Header, Ladder, LogLine, LogPanel, Mood, ScreenValues
 
 
 class View(Protocol):
@@ -28,6 +28,19 @@ class View(Protocol):
     def exit_lines(self) -> Sequence[str]:
         """Return up to 6 lines that sum the watch up, written after the screen is left."""
         ...
+
+
+def skeleton(host: str) -> ScreenValues:
+    """Return the first frame, before anything is known about the host."""
+    unknown = f"connecting to {host}"
+    return ScreenValues(
+        header=Header(host=host, engine="", model="", clock="", phase="CONNECTING", mood=Mood.WAITING),
+        gpus=GpuPanel((), sentence=unknown),
+        ladder=Ladder((), headline=unknown, mood=Mood.WAITING),
+        log=LogPanel("", sentence=unknown),
+        bench=BenchPanel("press b to run it as soon as the server is ready"),
+        status=unknown,
+    )
 
 
 class StillView:

@@ -42,7 +42,7 @@ class LadderPane(LineWidget, can_focus=True):
     def _headline(self, width: int) -> Line:
         ladder = self.ladder
         text = f" {self.glyphs.moods[ladder.mood]} {ladder.headline}"
-        return cut([*label(self, 2, "Ready"), Span(text, f"{ladder.mood.value} strong")], width)
+        return cut([*label(self, 2, "Readiness"), Span(text, f"{ladder.mood.value} strong")], width)
 
     def _table(self, width: int) -> list[Line]:
         return self._rows_of(self.ladder.rungs, width)

@@ -10,7 +10,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 
 from tui.app import TminusApp
-from tui.view import StillView
+from tui.view import StillView, skeleton
 from widgets.line_widget import LineWidget
 from widgets.lines import text_of
 from widgets.values import BenchPanel, LogLine
@@ -58,6 +58,13 @@ async def test_the_first_frame_holds_all_panes_at_every_size(view: StillView, si
     assert "watching pid 41207" in text
     assert "q quit" in text
     assert ("Notes" in text) == (size != (80, 24))
+
+
+async def test_the_skeleton_says_connecting_in_every_pane() -> None:
+    app = TminusApp(StillView(skeleton("gpu01")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert picture(app).count("connecting to gpu01") == 4
 
 
 async def test_q_ends_with_nought_and_ctrl_c_with_130(view: StillView) -> None:
@@ -204,7 +211,7 @@ async def test_themes_go_round_and_are_in_the_palette(view: StillView) -> None:
         await pilot.pause()
         assert app.theme != first
         titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert "Theme: tminus-light" in titles
+        assert {"Theme: tminus-light", "Search the log", "Quit"} < set(titles)
         await pilot.press("ctrl+p")
         await pilot.press(*"tminus-light")
         await pilot.pause(0.3)

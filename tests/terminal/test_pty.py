@@ -106,7 +106,8 @@ def start() -> Iterator[Start]:
     started: list[Screen] = []
 
     def begin(*arguments: str, size: tuple[int, int] = (80, 24), **changes: str) -> Screen:
-        environ = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TMUX", "STY")}
+        unset = ("NO_COLOR", "TMUX", "STY", "COLUMNS", "LINES")
+        environ = {key: value for key, value in os.environ.items() if key not in unset}
         environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         environ |= {"PYTHONPATH": str(ROOT), **changes}
         started.append(Screen(list(arguments), environ, size))

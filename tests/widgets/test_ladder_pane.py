@@ -30,7 +30,7 @@ def texts(made: LadderPane, width: int, height: int) -> list[str]:
 
 def test_three_lines_at_eighty_cells_say_what_is_passed_and_what_is_waited_for() -> None:
     assert texts(pane(*RUNGS), 80, 3) == [
-        " 2 Ready  ◌ not ready: health answers 503",
+        " 2 Readiness  ◌ not ready: health answers 503",
         "  ● process alive  ● port open  ◌ health answers 503  · model  · token",
         "    health: 503 Service Unavailable · since 0:35 · 41 tries · 12 ms",
     ]
@@ -59,7 +59,7 @@ def test_the_last_rung_is_told_when_all_are_passed() -> None:
 
 
 def test_nothing_known_is_said() -> None:
-    assert texts(LadderPane(), 80, 3) == [" 2 Ready  · nothing known yet"]
+    assert texts(LadderPane(), 80, 3) == [" 2 Readiness  · nothing known yet"]
 
 
 @pytest.mark.parametrize("width", range(10, 220, 9))
