@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from tui.events import AnyEvent, BenchSpec, Link, Notice, Tick
+from tui.events import AnyEvent, BenchSpec, Link, Notice, Pong, Tick
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source
 from tui.streams import Pump
@@ -34,6 +34,7 @@ class Journal(Protocol):
 class Session:
     """Runs one watch and keeps its state; the screen and the commands read ``state`` between events.
 
+    ``changes`` counts the events that may have changed what is shown at one and the same time of day.
     ``bench`` is what a key or readiness fires; its URL and model are filled in from what is watched. A
     recording that cannot be written any more ends with a notice, never with the watch.
     """
@@ -47,6 +48,7 @@ class Session:
         self._spec = bench
         self._journal = journal
         self._sent: FollowRequest | None = None
+        self.changes = 0
 
     async def updates(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events, each already taken into the state; once a second at least a tick."""
@@ -69,6 +71,7 @@ class Session:
 
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
+        self.changes += 1
         if self.state.bench.running is not None:
             return "a benchmark is running already; esc cancels it"
         if not self.state.ready:
@@ -78,6 +81,7 @@ class Session:
 
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark; return what was done, in a sentence."""
+        self.changes += 1
         running = self.state.bench.running
         if running is not None:
             self._source.send(BenchCancelRequest(run=running))
@@ -89,6 +93,7 @@ class Session:
 
     def _take(self, event: AnyEvent) -> None:
         self.state.apply(event)
+        self.changes += not isinstance(event, Tick | Pong)
         wanted = self.state.wanted
         if wanted is not None and wanted != self._sent:
             self._sent = wanted

@@ -22,10 +22,15 @@ class SessionView:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.width: int | None = None
+        self._drawn: tuple[tuple[int, int, int | None], ScreenValues] | None = None
 
     def values(self) -> ScreenValues:
-        """Return what one paint needs, as of now."""
-        return present.present(self._session.state, time.monotonic(), self.width)
+        """Return what one paint needs, as of now; worked out again when an event or a second has passed."""
+        now_s = time.monotonic()
+        moment = (self._session.changes, int(now_s), self.width)
+        if self._drawn is None or self._drawn[0] != moment:
+            self._drawn = (moment, present.present(self._session.state, now_s, self.width))
+        return self._drawn[1]
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
         """Return the log lines with a higher number, oldest first."""

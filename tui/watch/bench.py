@@ -41,3 +41,8 @@ class BenchState:
         if self.running in (None, event.run):
             self.running = None
             self.progress = None
+
+    def cut(self) -> bool:
+        """Forget the run under way, whose agent is gone; return whether there was one."""
+        running, self.running, self.progress = self.running, None, None
+        return running is not None

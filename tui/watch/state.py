@@ -75,6 +75,8 @@ class WatchState(Meaning):
         match event:
             case Link():
                 self.link.take(event)
+                if event.state in ("lost", "failed", "closed") and self.bench.cut():
+                    self._note(event, "warning", "the benchmark was cut off with the link; start it again with b")
             case GpuDriver():
                 self.driver = event
             case LogSource():
