@@ -321,3 +321,11 @@ async def test_raw_lines_can_be_watched(watch: Start) -> None:
     await watching.find(Hello)
 
     assert lines[0].startswith(b'{"kind":"hello"')
+
+
+async def test_what_the_way_to_the_host_says_comes_as_a_notice_once(watch: Start) -> None:
+    watching = watch()
+    watching.source.note("added the host key of lab to known_hosts")
+    await watching.find(Pong)
+    notices = [event.sentence for event in watching.events if isinstance(event, Notice)]
+    assert notices.count("added the host key of lab to known_hosts") == 1

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tui import __version__, parse
@@ -136,12 +137,16 @@ def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bo
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh import SshOptions, ssh_opener
 
-    ssh = SshOptions(config_file=choices.ssh_config, notice=say)
+    notices: list[Callable[[str], None]] = []
+    ssh = SshOptions(config_file=choices.ssh_config, notice=lambda sentence: notices[0](sentence))
     try:
         opener = ssh_opener(host, options=ssh)
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
-    return AgentSource(opener, watch_request(options, gpus=gpus), reconnect=True)
+    source = AgentSource(opener, watch_request(options, gpus=gpus), reconnect=True)
+    # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
+    notices.append(source.note)
+    return source
 
 
 def bench_source(choices: Choices, options: WatchOptions) -> Source:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from tui.events import AnyEvent, Goodbye, Hello, Link
+from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
 from tui.transport.bootstrap import TIMEOUT_S, Started, start
 from tui.transport.connection import Connection, WireLog
@@ -58,6 +58,7 @@ class AgentSource:
         self._connection: Connection | None = None
         self._reached = False
         self._goodbye = ""
+        self._notes: deque[str] = deque(maxlen=_PENDING)
 
     def __aiter__(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events; once."""
@@ -73,6 +74,10 @@ class AgentSource:
             self._connection.send(request)
         elif not isinstance(request, WatchRequest | FollowRequest | PingRequest):
             self._pending.append(request)
+
+    def note(self, sentence: str) -> None:
+        """Tell the watcher something about the way to the host, as a notice among the next events."""
+        self._notes.append(sentence)
 
     async def close(self) -> None:
         """Say goodbye and leave nothing behind; closing twice is allowed."""
@@ -95,6 +100,8 @@ class AgentSource:
                         yield event
             except LinkFault as ended:
                 fault = self._explained(ended)
+            for notice in self._noted():
+                yield notice
             if self._closed.is_set():
                 break
             if not self._tries_again(fault):
@@ -156,10 +163,25 @@ class AgentSource:
         self._clock.take(event)
         if isinstance(event, Hello):
             self._reached = True
-            return [self._link("up", f"connected to {event.host}", banner=banner), event]
+            return [self._link("up", f"connected to {event.host}", banner=banner), *self._noted(), event]
         if isinstance(event, Goodbye):
             self._goodbye = event.sentence
         return [event]
+
+    def _noted(self) -> list[Notice]:
+        mono_s, wall_s, client_s = self._clock.now()
+        sentences = [self._notes.popleft() for _ in range(len(self._notes))]
+        return [
+            Notice(
+                mono_s=mono_s,
+                wall_s=wall_s,
+                client_s=client_s,
+                level="info",
+                about="link",
+                sentence=sentence,
+            )
+            for sentence in sentences
+        ]
 
     def _explained(self, fault: LinkFault) -> LinkFault:
         """Return the fault with the agent's own last word on why it ended."""

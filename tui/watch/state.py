@@ -76,7 +76,7 @@ class WatchState(Meaning):
             case Link():
                 self.link.take(event)
                 if event.state in ("lost", "failed", "closed") and self.bench.cut():
-                    self._note(event, "warning", "the benchmark was cut off with the link; start it again with b")
+                    self._note(event, "warning", "the benchmark was cut off with the link; b starts it again")
             case GpuDriver():
                 self.driver = event
             case LogSource():
