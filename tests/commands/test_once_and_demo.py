@@ -72,9 +72,7 @@ def test_a_snapshot_of_an_unknown_host_is_4(tminus: Tminus) -> None:
 
 def test_the_headless_demo_ends_ready_with_0_and_leaves_nothing(tminus: Tminus) -> None:
     process = tminus.start("demo", "--headless", "--json", "--speed", "40")
-    assert process.stdout is not None
-    while '"phase":"launch"' not in process.stdout.readline():
-        pass
+    tminus.until(process, '"rung":"process"', '"state":"ok"')
     kin = family(process.pid)
     done = tminus.end(process)
 
@@ -93,9 +91,7 @@ def test_the_demo_works_twice_at_once(tminus: Tminus) -> None:
 def test_ctrl_c_ends_the_headless_demo_with_130_and_leaves_nothing(tminus: Tminus) -> None:
     before = demo_folders()
     process = tminus.start("demo", "--headless", "--json")
-    assert process.stdout is not None
-    while '"phase":"launch"' not in process.stdout.readline():
-        pass
+    tminus.until(process, '"rung":"process"', '"state":"ok"')
     kin = family(process.pid)
     process.send_signal(signal.SIGINT)
     done = tminus.end(process)
@@ -107,9 +103,7 @@ def test_ctrl_c_ends_the_headless_demo_with_130_and_leaves_nothing(tminus: Tminu
 
 def test_a_demo_that_is_killed_leaves_nothing(tminus: Tminus) -> None:
     process = tminus.start("demo", "--headless", "--json")
-    assert process.stdout is not None
-    while '"phase":"launch"' not in process.stdout.readline():
-        pass
+    tminus.until(process, '"rung":"process"', '"state":"ok"')
     kin = family(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     tminus.end(process)

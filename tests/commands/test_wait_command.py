@@ -86,9 +86,7 @@ async def test_the_wrong_model_is_1_at_the_time_out_with_both_names(
 async def test_a_server_that_dies_is_1(tminus: Tminus) -> None:
     engine = await launch(12.0)
     process = tminus.start("wait", "--port", str(engine.port), "--json", "--no-record", "--timeout", "60s")
-    assert process.stdout is not None
-    while '"phase":"launch"' not in await asyncio.to_thread(process.stdout.readline):
-        pass
+    await asyncio.to_thread(tminus.until, process, '"rung":"process"', '"state":"ok"')
     os.kill(engine.pid, signal.SIGKILL)
     done = await asyncio.to_thread(tminus.end, process)
     await engine.close()
@@ -101,10 +99,8 @@ async def test_with_restarts_it_goes_on_to_the_next_server(tminus: Tminus) -> No
     process = tminus.start(
         "wait", "--restarts", "--json", "--no-record", "--timeout", "80s", "--model", MODEL
     )
-    assert process.stdout is not None
     first = await launch(12.0)
-    while '"phase":"launch"' not in await asyncio.to_thread(process.stdout.readline):
-        pass
+    await asyncio.to_thread(tminus.until, process, f'"pid":{first.pid}')
     os.kill(first.pid, signal.SIGKILL)
     await first.close()
     second = await launch(60.0)
@@ -132,8 +128,7 @@ def test_a_signal_ends_it_with_its_code_and_the_end_object(
     tminus: Tminus, free_port: int, number: signal.Signals, code: int
 ) -> None:
     process = tminus.start("wait", "--url", f"http://127.0.0.1:{free_port}", "--json", "--no-record")
-    assert process.stdout is not None
-    process.stdout.readline()
+    tminus.until(process, '"event":"probe"')
     process.send_signal(number)
 
     done = tminus.end(process)

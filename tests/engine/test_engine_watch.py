@@ -158,8 +158,9 @@ async def test_wait_ends_with_1_when_the_real_server_dies(
     server = start_llama_server(free_port)
     assert process.stdout is not None
     async with asyncio.timeout(LOAD_S):
-        while b'"status":503' not in await process.stdout.readline():
-            pass
+        async for line in process.stdout:
+            if b'"status":503' in line:
+                break
     server.send(signal.SIGKILL)
 
     printed = await records(process)

@@ -5,9 +5,12 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -68,15 +71,38 @@ class Tminus:
         """Run it to its end while the test's own loop goes on."""
         return await asyncio.to_thread(self.run, *arguments)
 
+    def until(self, process: "subprocess.Popen[str]", *words: str) -> str:
+        """Return the first line of its output that holds all these words; fails when it ends without one."""
+        return _line_with(process.stdout, words)
+
+    def until_said(self, process: "subprocess.Popen[str]", *words: str) -> str:
+        """Return the first line of its error output that holds all these words."""
+        return _line_with(process.stderr, words)
+
     def end(self, process: "subprocess.Popen[str]") -> Done:
-        """Wait for its end."""
-        out, err = process.communicate(timeout=PATIENCE_S)
-        return Done(process.returncode, out, err)
+        """Wait for its end; what ``until`` has taken is not told again."""
+        assert process.stdout is not None
+        assert process.stderr is not None
+        patience = threading.Timer(PATIENCE_S, process.kill)
+        patience.start()
+        with ThreadPoolExecutor(1) as other, process:
+            err = other.submit(process.stderr.read)
+            out = process.stdout.read()
+            code = process.wait()
+            patience.cancel()
+            return Done(code, out, err.result())
 
     @property
     def recordings(self) -> list[Path]:
         """The recordings that it has made."""
         return sorted((self.folder / "tminus" / "recordings").glob("*.jsonl.gz"))
+
+
+def _line_with(stream: IO[str] | None, words: tuple[str, ...]) -> str:
+    for line in stream or ():
+        if all(word in line for word in words):
+            return line
+    pytest.fail(f"ended without a line with {words}")
 
 
 @pytest.fixture

@@ -129,8 +129,14 @@ def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Verdict
         return Verdict("lost", INTERRUPTED, "interrupted before it was decided")
     if state.fault == "wrong_model":
         return Verdict("failed", "wrong_model", state.reason)
-    why = state.reason or state.choice.sentence or "no answer yet"
+    why = state.reason or state.choice.sentence or _stuck_at(state) or "no answer yet"
     return Verdict("timeout", state.fault, f"not ready within {choices.timeout:g} s: {why}")
+
+
+def _stuck_at(state: WatchState) -> str:
+    """Return the lowest rung that is not ok, with its answer in words; empty when none was answered."""
+    rung = next((each for each in state.ladder if each.state != "ok" and each.answer), None)
+    return "" if rung is None else f"{rung.name}: {rung.answer}"
 
 
 async def _let_go(watching: "asyncio.Task[Verdict]", session: Session) -> None:
