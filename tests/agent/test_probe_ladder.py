@@ -1,6 +1,7 @@
 """The readiness ladder against real loopback servers: which answer means what, and what is asked next."""
 
 import json
+import select
 import socket
 import ssl
 import subprocess
@@ -11,7 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probed_server import KEY, Answer, Asked, Climbing, Engine, ProbedServer, Step, as_json, certificate, http
+from probed_server import (
+    KEY,
+    Answer,
+    Asked,
+    Climbing,
+    Engine,
+    ProbedServer,
+    Step,
+    as_json,
+    certificate,
+    http,
+    wait,
+)
 
 from tui.agent import http_connection
 
@@ -36,7 +49,7 @@ def serve() -> Iterator[Serve]:
 
     yield start
     for server in started:
-        server.stop()
+        server.close()
 
 
 @pytest.fixture
@@ -229,6 +242,23 @@ def test_a_kept_connection_that_dies_under_the_question_is_replaced_once(climb: 
     ]
 
 
+def test_what_a_server_says_at_the_end_of_an_idle_connection_is_no_answer(serve: Serve, climb: Climb) -> None:
+    engine = Engine()
+    engine.token = (
+        *engine.token,
+        0.05,
+        b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
+        "close",
+    )
+    climbing = climb(url(serve(engine)))
+    climbing.round()
+    descriptor = climbing.prober.idle_descriptor
+    assert descriptor is not None
+    wait(descriptor, select.POLLIN, time.monotonic() + 10)
+    climbing.round()
+    assert climbing.outcomes[4:] == [("port", "ok"), ("models", "ok")]
+
+
 def test_a_ready_server_that_says_503_is_climbed_anew(climb: Climb, serve: Serve, engine: Engine) -> None:
     server = serve(engine)
     climbing = climb(url(server))
@@ -317,7 +347,7 @@ def test_a_silent_port_is_a_timeout_with_its_latency(climb: Climb, serve: Serve)
     climbing = climb(url(serve(Engine(health=("hang",)))), health_timeout_s=0.2)
     climbing.round()
     assert climbing.outcomes == [("port", "ok"), ("health", "timeout"), ("port", "ok"), ("models", "ok")]
-    assert 200 <= climbing.last("health").latency_ms < 2000
+    assert 150 <= climbing.last("health").latency_ms < 2000
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def server(engine: Engine) -> Iterator[ProbedServer]:
     """A server of that engine, not started."""
     one = ProbedServer(lambda asked: engine(asked))
     yield one
-    one.stop()
+    one.close()
 
 
 def plan(server: ProbedServer, **fields: Any) -> FollowRequest:
@@ -148,7 +148,7 @@ def test_another_request_interrupts_a_question_that_hangs(
     until(worker, "port", "ok")
     worker.send(plan(ready))
     assert until(worker, "token", "ok")["url"].startswith(f"http://127.0.0.1:{ready.port}/")
-    ready.stop()
+    ready.close()
 
 
 def test_the_same_request_again_interrupts_nothing(
@@ -157,9 +157,11 @@ def test_the_same_request_again_interrupts_nothing(
     engine.health = (0.3, http())
     server.start()
     worker = served("probe")
+    worker.send(plan(server))
+    until(worker, "port", "ok")
     for _ in range(3):
         worker.send(plan(server))
-        time.sleep(0.05)
+        time.sleep(0.03)
     until(worker, "token", "ok")
     assert server.paths.count("/health") == 1
 
@@ -205,6 +207,7 @@ def test_tls_is_spoken_with_a_trusted_certificate(served: Start, engine: Engine,
     began_s = time.monotonic()
     server.stop()
     assert until(worker, "port", "refused")["mono_s"] - began_s < 3
+    server.close()
 
 
 def test_no_proxy_is_ever_asked(served: Start, server: ProbedServer, free_port: int) -> None:

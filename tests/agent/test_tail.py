@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tail_reading import Reading
 
-from tui.agent import log_place, log_start, wire
+from tui.agent import log_place, log_start, tail, wire
 from tui.requests import FollowRequest
 
 
@@ -98,9 +98,9 @@ def test_it_looks_often_after_data_and_less_often_in_silence(log: Path) -> None:
     log.write_bytes(b"line\n")
     reading = Reading(log)
     reading.look()
-    assert reading.step() == pytest.approx(0.1)
+    assert reading.step() == tail.BUSY_POLL_S
     reading.look(3.0)
-    assert reading.step() == pytest.approx(0.25)
+    assert reading.step() == tail.IDLE_POLL_S
 
 
 def test_a_silent_file_is_not_read(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,6 +171,11 @@ def test_an_expression_that_is_none_is_told_and_the_log_still_read(log: Path) ->
     reading = Reading(log, first_lines=["("])
     assert reading.look() == b"text\n"
     assert reading.messages[0]["kind"] == wire.NOTICE
+
+
+def test_what_reaches_over_the_end_of_a_line_is_not_found(log: Path) -> None:
+    log.write_bytes(b"a b first\nx a\nb last\n")
+    assert Reading(log, first_lines=[r"a\s+b"]).look().startswith(b"a b first")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -117,7 +117,7 @@ def probe_costs(python: str, seconds: float) -> list[str]:
     engine.health = (http(),)
     rows.append(f"ready, each 5 s        {worker.cost(seconds)}")
     worker.close()
-    server.stop()
+    server.close()
     return rows
 
 
@@ -131,7 +131,7 @@ def ready_lags(python: str, rounds: int) -> str:
         began_s = time.monotonic()
         server.start()
         lags.append((_token_s(worker) - began_s) * 1000)
-        server.stop()
+        server.close()
     worker.close()
     p95 = statistics.quantiles(lags, n=20, method="inclusive")[18]
     return f"ready noticed after    p50 {statistics.median(lags):.0f} ms, p95 {p95:.0f} ms ({rounds} rounds)"

@@ -102,10 +102,9 @@ class ProbedServer:
         self.greeting = b""
         self._tls = tls
         self._family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(self._family) as free:
-            free.bind((host, 0))
-            self.host, self.port = free.getsockname()[:2]
-        self._listener: socket.socket | None = None
+        self.host, self.port = host, 0
+        self._listener = self._reserved()
+        self.port = self._listener.getsockname()[1]
         self._open: list[socket.socket] = []
 
     @property
@@ -115,20 +114,27 @@ class ProbedServer:
 
     def start(self) -> None:
         """Listen."""
-        self._listener = socket.socket(self._family)
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listener.bind((self.host, self.port))
         self._listener.listen(16)
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def stop(self) -> None:
         """Refuse from now on; open connections are cut, as at a server's death."""
-        if self._listener is not None:
-            with suppress(OSError):
-                self._listener.shutdown(socket.SHUT_RDWR)
-            self._listener.close()
-        self._listener = None
+        self.close()
+        self._listener = self._reserved()
+
+    def close(self) -> None:
+        """Let go of the port."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         self.cut()
+
+    def _reserved(self) -> socket.socket:
+        """Hold the port without listening, so that it refuses and nobody else gets it."""
+        listener = socket.socket(self._family)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((self.host, self.port))
+        return listener
 
     def cut(self) -> None:
         """End all open connections."""
