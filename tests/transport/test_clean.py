@@ -205,6 +205,14 @@ def test_a_line_of_exactly_the_limit_is_one_line() -> None:
         assert lines_of(chunks) == ([line.decode()], [], "")
     assert lines_of([line * 2 + b"\r", b"\n"])[0] == [line.decode()] * 2
     assert lines_of([line * 2 + b"\r", b"more"]) == ([line.decode()] * 2, [1], "more")
+    assert lines_of([line * 2 + b"\rmore"]) == ([line.decode()] * 2, [1], "more")
+
+
+def test_an_endless_line_is_not_waited_for() -> None:
+    splitter = LineSplitter()
+    given = b"x" * (wire.LINE_LIMIT_BYTES // 2)
+    sizes = [sum(map(len, splitter.feed(given).lines)) for _ in range(100)]
+    assert 0 <= 100 * len(given) - sum(sizes) <= wire.LINE_LIMIT_BYTES
 
 
 def test_a_long_line_is_not_cut_inside_an_escape_sequence() -> None:
