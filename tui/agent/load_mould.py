@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-
 TEXT_NAMES = ("content", "reasoning_content", "reasoning")
 
 
@@ -15,7 +14,7 @@ class Mould:
     """The bytes before and after the text of a chunk that was read the long way, as JSON.
 
     Another event with the same bytes around a text without quotes and backslashes is the same JSON with that
-    text in its place, and need not be decoded (12 µs) to know that it carries text and nothing else of use.
+    text in its place: it carries text, and all else in it is known. To decode it would cost 12 µs.
     """
 
     __slots__ = ("_after", "_around", "_before")
@@ -34,27 +33,25 @@ class Mould:
         )
 
     def learn(self, data: bytes, chunk: dict[str, Any]) -> None:
-        """Take the mould of an event, given its JSON, when that holds text and nothing else of use.
+        """Take the mould of an event, given its JSON, when that holds text.
 
-        Only plain words that occur once as a whole string are taken: between the quotes of two neighbouring
-        strings there is always a comma or a colon, so what was found is the text and no accident.
+        Only plain words that occur once as a whole string are taken, in events without escapes: between the
+        quotes of two neighbouring strings there is always a comma or a colon, so what was found is the text.
         """
-        if chunk.get("usage") or b"\\" in data:
+        word = _only_text(chunk).encode("utf-8", "replace")
+        quoted = b'"' + word + b'"'
+        if b"\\" in data or not word.replace(b" ", b"").isalnum() or data.count(quoted) != 1:
             return
-        text = _only_text(chunk)
-        word = text.encode("utf-8")
-        if not word.replace(b" ", b"").isalnum() or data.count(b'"' + word + b'"') != 1:
-            return
-        at = data.index(b'"' + word + b'"') + 1
+        at = data.index(quoted) + 1
         self._before, self._after = data[:at], data[at + len(word) :]
         self._around = len(self._before) + len(self._after)
 
 
 def _only_text(chunk: dict[str, Any]) -> str:
-    """Return the text of a chunk whose one choice has text in one field and no end, else ""."""
+    """Return the text of a chunk whose one choice has text in one field, else ""."""
     try:
         (choice,) = chunk["choices"]
         texts = [text for text in map(choice["delta"].get, TEXT_NAMES) if isinstance(text, str) and text]
-        return texts[0] if len(texts) == 1 and not choice.get("finish_reason") else ""
     except (AttributeError, KeyError, TypeError, ValueError):
         return ""
+    return texts[0] if len(texts) == 1 else ""

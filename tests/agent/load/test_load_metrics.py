@@ -117,6 +117,32 @@ def test_the_short_way_counts_the_same_chunks_as_the_long_way(words: list[str], 
     assert reader.answer.fault == ""
 
 
+def _read(*events: bytes) -> StreamReader:
+    reader = StreamReader()
+    reader.feed(0.0, b": begun\n\n")
+    for event in events:
+        reader.feed(1.0, event)
+    return reader
+
+
+def test_the_short_way_notices_another_model_behind_the_same_text() -> None:
+    chunk = b'data: {"model":"m","choices":[{"delta":{"content":"m"}}]}\n\n'
+    assert _read(chunk, chunk.replace(b'"model":"m"', b'"model":"other"')).answer.model == "other"
+
+
+@pytest.mark.parametrize("text", [b"a\\", b'a"', b'a", "b'])
+def test_the_short_way_takes_no_broken_json_for_text(text: bytes) -> None:
+    chunk = b'data: {"model":"m","choices":[{"delta":{"content":"word"}}]}\n\n'
+    assert _read(chunk, chunk.replace(b"word", text)).answer.fault == "bad_json"
+
+
+def test_the_short_way_takes_nothing_after_an_unfinished_event() -> None:
+    chunk = b'data: {"model":"m","choices":[{"delta":{"content":"word"}}]}\n\n'
+    reader = _read(chunk, b"event: error\n", chunk.replace(b"word", b"gone"))
+    assert reader.answer.fault == "stream_error"
+    assert len(reader.answer.stamps_s) == 1
+
+
 def _chunk_of(word: str) -> dict[str, object]:
     delta: dict[str, object] = {"role": "a", "content": word} if len(word) == 2 else {"content": word}
     return {"id": "a", "model": "m", "choices": [{"delta": delta, "finish_reason": None}]}
