@@ -25,7 +25,7 @@ from tui.agent.load_judge import Asked, judge
 from tui.agent.load_metrics import Tally
 from tui.agent.load_progress import LIVE_S, Progress
 from tui.agent.load_stage import Lines, Stage
-from tui.agent.load_stream import read_exchange
+from tui.agent.load_stream import plain, read_exchange
 from tui.agent.load_words import failure_sentence, outcome_sentence
 from tui.agent.load_work import Prompts, Requests
 
@@ -299,6 +299,6 @@ def _model_ids(exchange: Exchange) -> list[str]:
     """Return the ids of a list of models ([] for anything else)."""
     try:
         found = json.loads(exchange.body.decode("utf-8", "replace"))
-        return [str(one["id"]) for one in found["data"]]
+        return [plain(str(one["id"])) for one in found["data"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []

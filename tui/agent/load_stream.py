@@ -63,7 +63,7 @@ class Answer:
     def fail(self, fault: str, detail: str) -> None:
         """Keep the first fault."""
         if not self.fault:
-            self.fault, self.detail = fault, detail[:_DETAIL_CHARACTERS]
+            self.fault, self.detail = fault, plain(detail[:_DETAIL_CHARACTERS])
 
 
 class StreamReader:
@@ -170,8 +170,8 @@ class StreamReader:
 def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
     """Add one chat.completion.chunk to an answer."""
     model = chunk.get("model")
-    if isinstance(model, str) and model:
-        answer.model = model
+    if isinstance(model, str) and model and model != answer.model:
+        answer.model = plain(model)
     usage = chunk.get("usage")
     if usage:
         counts = _fields(usage)
@@ -194,6 +194,11 @@ def read_exchange(exchange: Exchange) -> Answer:
         reader.feed(moment_s, data)
     reader.close(exchange.ended_s)
     return reader.answer
+
+
+def plain(text: str) -> str:
+    """Return a text from a server's JSON without lone surrogates, which no other JSON reader takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -231,4 +236,4 @@ def _words(found: dict[str, Any] | None, text: bytes) -> str:
 
 def error_words(body: bytes) -> str:
     """Return what the body of a refusal says, in at most 200 characters."""
-    return _words(_object(body), body).strip()[:_DETAIL_CHARACTERS]
+    return plain(_words(_object(body), body).strip()[:_DETAIL_CHARACTERS])

@@ -270,7 +270,7 @@ class Bench:
         data = b""
         while select.select([descriptor], [], [], 0)[0]:
             data += os.read(descriptor, 1 << 20)
-        told = [events.convert(json.loads(line)) for line in data.splitlines()]
+        told = [events.decode(line) for line in data.splitlines()]
         self.progress = [one for one in told if isinstance(one, BenchProgress)]
         results = [one for one in told if isinstance(one, BenchResult)]
         self.others = [one for one in told if not isinstance(one, BenchProgress | BenchResult)]

@@ -191,6 +191,17 @@ def test_a_server_that_lists_no_model_asks_for_one_or_takes_the_named_one(
     assert bench(server.url).failures == {"http_404": 1}
 
 
+def test_names_that_are_no_text_still_make_a_result_that_can_be_read(
+    serve: Any, bench: Any, say: Say
+) -> None:
+    server = serve()
+    server.models_reply = say.sized(b'{"data": [{"id": "a\\ud800"}]}')
+    result = bench(server.url)
+    assert (result.outcome, result.model, result.failures) == ("failed", "a?", {"wrong_model": 1})
+    server.models_reply = say.sized(b'{"error": {"message": "b\\udfff"}}', "401 Unauthorized")
+    assert bench(server.url).outcome == "failed"
+
+
 def test_a_missing_api_key_is_said(serve: Any, bench: Any, say: Say) -> None:
     server = serve()
     server.models_reply = say.sized(b'{"error": "no key"}', "401 Unauthorized")
