@@ -111,11 +111,17 @@ def snapshot(state: WatchState, client_s: float) -> Snapshot:
 
 
 def _asked(state: WatchState) -> bool:
-    """Say whether a round of questions is over: the port is not open, or a rung above it has answered."""
-    port, *above = state.ladder[1:]
-    if port.tries == 0:
-        return False
-    return port.state != "ok" or any(rung.tries for rung in above)
+    """Say whether a round of questions is over: each rung has answered, up to the first that is not ok.
+
+    A health answer alone takes a second where the engine generates a token for it (SGLang), so the rungs
+    above it come later than the rest.
+    """
+    for rung in state.ladder[1:]:
+        if rung.tries == 0:
+            return False
+        if rung.state != "ok" or rung.name == state.options.ready_on:
+            return True
+    return True
 
 
 def _host(state: WatchState) -> HostPart:
