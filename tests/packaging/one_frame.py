@@ -12,7 +12,7 @@ from tui.view import StillView
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
 
-WORDS = ("GPU", "Ready", "Log", "quit")
+WORDS = ("GPU", "Readiness", "Log", "quit")
 
 
 async def frame() -> str:
