@@ -23,6 +23,7 @@ from tui.agent.probe_plan import Plan
 from tui.agent.prober import Prober
 from tui.requests import ProbePlan
 
+READY = [("port", "ok"), ("health", "ok"), ("models", "ok"), ("token", "ok")]
 Step = bytes | float | Literal["close", "reset", "hang"]
 KEY = "sk-a-key-that-must-not-be-shown"
 
@@ -235,6 +236,16 @@ class Climbing:
     def last(self, rung: str) -> events.Probe:
         """The last answer of a rung."""
         return [probe for probe in self.probes if probe.rung == rung][-1]
+
+
+Serve = Callable[..., ProbedServer]
+Climb = Callable[..., Climbing]
+
+
+def url(server: ProbedServer, path: str = "", scheme: str = "http") -> str:
+    """Return a server's URL."""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"{scheme}://{host}:{server.port}{path}"
 
 
 def certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, ssl.SSLContext]:

@@ -28,12 +28,6 @@ Start = Callable[..., Worker]
 
 
 @pytest.fixture
-def engine() -> Engine:
-    """An engine that is ready."""
-    return Engine()
-
-
-@pytest.fixture
 def server(engine: Engine) -> Iterator[ProbedServer]:
     """A server of that engine, not started."""
     one = ProbedServer(lambda asked: engine(asked))
