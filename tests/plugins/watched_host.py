@@ -307,6 +307,17 @@ class WatchedHost:
         self.probe("models", status=200, models=listed, detail=f"lists {', '.join(listed)}")
         self.probe("token", status=200, model=listed[0], detail="1 token")
 
+    def loads_to_capture(self) -> None:
+        """A server starts and is heard to capture CUDA graphs, 58 s of its 125 before that."""
+        self.starts()
+        self.log("server_args=ServerArgs(model_path='qwen')")
+        self.refuses()
+        self.wait(38)
+        self.log("[t TP0] Load weight begin. avail mem=9 GB")
+        self.wait(20)
+        self.log("[t TP0] Capture cuda graph begin. This can take up to several minutes.")
+        self.wait(67)
+
     def bench_progress(self, done: int, requests: int = 64) -> None:
         """A benchmark gets on."""
         self.happen(

@@ -1,6 +1,5 @@
-"""What the screen and the exit summary say of a watch."""
+"""What the screen says of a watch."""
 
-import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui import present
@@ -21,32 +20,6 @@ def row(host: WatchedHost, index: int = 0) -> GpuRow:
     return values(host).gpus.rows[index]
 
 
-def summary(host: WatchedHost) -> list[str]:
-    return present.exit_summary(host.state, host.now)
-
-
-@pytest.fixture
-def host(watched: Watch) -> WatchedHost:
-    watched_host = watched()
-    watched_host.hello()
-    watched_host.driver("ok")
-    watched_host.facts(2)
-    watched_host.gpus(615.0, 615.0)
-    watched_host.processes()
-    return watched_host
-
-
-def load_to_capture(host: WatchedHost) -> None:
-    host.starts()
-    host.log("server_args=ServerArgs(model_path='qwen')")
-    host.refuses()
-    host.wait(38)
-    host.log("[t TP0] Load weight begin. avail mem=9 GB")
-    host.wait(20)
-    host.log("[t TP0] Capture cuda graph begin. This can take up to several minutes.")
-    host.wait(67)
-
-
 # An idle host.
 
 
@@ -65,7 +38,7 @@ def test_an_idle_host_has_the_same_values_from_one_paint_to_the_next(host: Watch
 
 
 def test_a_server_that_ended_leaves_no_running_clock(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.exits()
     before = values(host)
     host.wait(3600)
@@ -103,7 +76,7 @@ def test_before_the_host_is_heard_nothing_is_said_of_servers(watched: Watch) -> 
 
 
 def test_a_load_shows_its_clock_and_the_time_in_its_phase(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     header = values(host).header
     assert (header.host, header.engine, header.model) == ("gpu01", "SGLang TP2", "qwen")
     assert (header.clock, header.phase, header.mood) == ("T+ 2:05", "capture 1:07", Mood.ACTIVE)
@@ -112,7 +85,7 @@ def test_a_load_shows_its_clock_and_the_time_in_its_phase(host: WatchedHost) -> 
 
 
 def test_the_ladder_says_what_is_not_there_yet(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     ladder = values(host).ladder
     assert ladder.headline == "not ready: port: connection refused"
     assert ladder.mood is Mood.WAITING
@@ -129,14 +102,14 @@ def test_the_ladder_says_what_is_not_there_yet(host: WatchedHost) -> None:
 
 
 def test_the_moment_of_a_rung_does_not_run_on(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     before = values(host).ladder
     host.wait(30)
     assert values(host).ladder == before
 
 
 def test_ready_is_said_with_its_time_and_the_clock_stands(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.becomes_ready()
     host.wait(500)
     shown = values(host)
@@ -147,7 +120,7 @@ def test_ready_is_said_with_its_time_and_the_clock_stands(host: WatchedHost) -> 
 
 
 def test_trouble_after_ready_is_said_beside_it(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.becomes_ready()
     host.wait(10)
     host.probe("models", "timeout", "no answer in 10 s")
@@ -189,7 +162,7 @@ def test_a_wrong_model_is_said_on_the_rung_in_the_headline_and_the_header(watche
 
 
 def test_a_failure_says_where_it_failed_and_why(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.log(OOM)
     host.exits()
     shown = values(host)
@@ -201,7 +174,7 @@ def test_a_failure_says_where_it_failed_and_why(host: WatchedHost) -> None:
 
 
 def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.log("[t] SIGTERM received. signum=None frame=None. Draining requests and shutting down...")
     host.exits()
     shown = values(host)
@@ -211,7 +184,7 @@ def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
 
 
 def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.exits()
     host.wait(5)
     host.starts(pid=200)
@@ -240,7 +213,7 @@ def test_a_node_that_answers_no_requests_says_which_to_watch(host: WatchedHost) 
 
 
 def test_a_lost_link_shows_the_age_of_what_is_drawn(host: WatchedHost) -> None:
-    load_to_capture(host)
+    host.loads_to_capture()
     host.gpus(615.0, 615.0)
     host.link("lost", "the link to gpu01 was lost; trying again in 1 s")
     host.wait(7)
@@ -365,73 +338,3 @@ def test_failures_of_a_benchmark_are_counted_by_class(host: WatchedHost) -> None
     assert "timeout: 2" in values(host).bench.notes
     host.bench_result("cancelled")
     assert values(host).bench.headline == "cancelled: the server closed the connection"
-
-
-# What stays.
-
-
-def test_the_exit_summary_has_six_lines_at_most(host: WatchedHost) -> None:
-    load_to_capture(host)
-    host.exits()
-    host.wait(5)
-    host.starts(pid=200)
-    host.refuses()
-    host.gpus(61_486.0, 61_486.0)
-    host.wait(30)
-    host.becomes_ready()
-    host.bench_result()
-    assert summary(host) == [
-        "tminus: gpu01: SGLang TP2 · qwen · pid 200, port 30000",
-        "phases: launch 0:30, API start 0:00",
-        "ready 0:30 after the start",
-        "peak GPU memory: 2 GPUs 60.0 GiB each",
-        "benchmark: 841.3 output tokens/s, 64 of 64 requests, TTFT p50 57.00 ms",
-        "before it: the server (pid 100) ended in capture, 2:05 after its start",
-    ]
-
-
-def test_the_exit_summary_of_a_load_under_way_says_where_it_stood(host: WatchedHost) -> None:
-    load_to_capture(host)
-    host.gpus(61_486.0, 700.0)
-    assert summary(host)[1:] == [
-        "phases: launch 0:38, loading 0:20, capture 1:07",
-        "not ready at T+ 2:05: port: connection refused",
-        "peak GPU memory: 0: 60.0, 1: 0.7 GiB",
-    ]
-
-
-def test_the_exit_summary_of_a_failure_gives_the_reason(host: WatchedHost) -> None:
-    load_to_capture(host)
-    host.log(OOM)
-    host.exits()
-    assert f"failed: the server (pid 100) ended in capture, 2:05 after its start: {OOM}" in summary(host)
-
-
-def test_the_exit_summary_without_a_server_says_so(host: WatchedHost) -> None:
-    assert summary(host) == ["tminus: gpu01: no server yet: waiting for SGLang, vLLM or llama.cpp to start"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "clock", "age"),
-    [
-        (7.9, "0:07", "7 s"),
-        (187, "3:07", "3 min"),
-        (3723, "1:02:03", "1 h 2 min"),
-        (7200, "2:00:00", "2 h"),
-        (183_845, "2 d 3:04:05", "2 d"),
-        (-3, "0:00", "0 s"),
-    ],
-)
-def test_durations_and_ages_are_written_alike_everywhere(seconds: float, clock: str, age: str) -> None:
-    assert present.clock_text(seconds) == clock
-    assert present.age_text(seconds) == age
-
-
-def test_the_title_says_the_most_important_thing_first(host: WatchedHost) -> None:
-    assert present.title(host.state) == "no server · gpu01"
-    load_to_capture(host)
-    assert present.title(host.state) == "capture · qwen · gpu01"
-    host.becomes_ready()
-    assert present.title(host.state) == "READY · qwen · gpu01"
-    host.exits()
-    assert present.title(host.state) == "FAILED · qwen · gpu01"
