@@ -136,7 +136,7 @@ def test_a_server_found_ready_is_up_and_its_time_to_ready_is_not_invented(host: 
     shown = values(host)
     assert shown.header.clock == "up 2 h 10 min"
     assert shown.ladder.headline.endswith("; it was ready before the watch began")
-    assert "ready before the watch began" in summary(host)
+    assert "ready before the watch began" in present.exit_summary(host.state, host.now)
 
 
 def test_rungs_above_the_one_asked_for_are_not_needed(watched: Watch) -> None:
@@ -180,7 +180,9 @@ def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
     shown = values(host)
     assert (shown.header.phase, shown.header.mood) == ("shut down", Mood.WARNING)
     assert shown.ladder.mood is Mood.WARNING
-    assert "the server (pid 100) was shut down in capture, 2:05 after its start" in summary(host)
+    assert "the server (pid 100) was shut down in capture, 2:05 after its start" in present.exit_summary(
+        host.state, host.now
+    )
 
 
 def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -> None:
@@ -228,7 +230,7 @@ def test_a_host_that_could_not_be_reached_is_said(watched: Watch) -> None:
     host.link("failed", "gpu01: no such host", fault="dns")
     assert values(host).header.phase == "no link"
     assert values(host).status == "gpu01: no such host"
-    assert summary(host) == ["tminus: no host was reached"]
+    assert present.exit_summary(host.state, host.now) == ["tminus: no host was reached"]
 
 
 # GPUs.
