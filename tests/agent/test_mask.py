@@ -23,6 +23,7 @@ HIDING = {
     "llama.cpp, short": f"llama-server -hft {SECRET} -c 4096",
     "SGLang's arguments": f"server_args=ServerArgs(model_path='/m', api_key='{SECRET}', admin_api_key=None)",
     "vLLM's arguments": f"non-default args: {{'api_key': ['{SECRET}'], 'model': 'q'}}",
+    "a key with a bracket": f"non-default args: {{'api_key': ['a[b', '{SECRET}'], 'model': 'q'}}",
     "list of arguments": f"['--api-key', '{SECRET}', '--port', '1']",
     "json": f'{{"aws_secret_access_key": "{SECRET}", "k": 1}}',
     "camel case": f'{{"apiKey":"{SECRET}"}}',
@@ -163,8 +164,9 @@ def test_any_key_behind_the_flag_is_hidden(key: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["a" * 65536, "key" * 20000, "-" * 60000 + "key=", "token " * 10000, "://" * 20000,
-     "key='" + "\\" * 60000, "'" * 60000 + "key: ", "api_key='" * 7000, "x://" + "a:" * 30000],
-    ids=range(9),
+     "key='" + "\\" * 60000, "'" * 60000 + "key: ", "api_key='" * 7000, "x://" + "a:" * 30000,
+     "key=[ " * 10900, "key=['" * 13000],
+    ids=range(11),
 )  # fmt: skip
 def test_hostile_lines_take_no_long_time(text: str) -> None:
     began_s = time.monotonic()

@@ -56,9 +56,11 @@ _ASSIGNED = (
 _FLAG = re.compile(r"--\w")
 _NAME = r"(?<![\w.-])(?P<name>[\w.-]{0,80}(?:key|token|passwd|password|passphrase|secret|credential)s?)"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
+# A list of keys; bounded, so that a line of nothing but beginnings of lists costs milliseconds.
+_LIST = r"\[(?:" + _QUOTED + r"|[^\[\]\"']){0,400}\]"
 # name=value, "name": "value", name: value, --name value, '--name', 'value'
 _NAMED = re.compile(
-    _NAME + r"(?P<sign>[\"']?\s*[=:]\s*|[\"']\s*,\s*|\s+)(?P<value>" + _QUOTED + r"|\[[^\]]*\]|[^\s\"']+)",
+    _NAME + r"(?P<sign>[\"']?\s*[=:]\s*|[\"']\s*,\s*|\s+)(?P<value>" + _QUOTED + "|" + _LIST + r"|[^\s\"']+)",
     re.IGNORECASE,
 )
 
