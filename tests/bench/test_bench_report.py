@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from tui.bench.metrics import ratio, tokens_per_chunk
+from tui.bench.metrics import tokens_per_chunk
 from tui.bench.report import exit_code, json_object, text_lines
-from tui.bench.workload import fault_of
-from tui.events import BenchResult, BenchSpec, Percentiles
+from tui.events import BenchResult, Percentiles
 
 MakeResult = Callable[..., BenchResult]
 
@@ -80,34 +79,3 @@ def test_the_exit_code_is_0_when_a_request_succeeded(
     make_result: MakeResult, fields: dict[str, Any], code: int
 ) -> None:
     assert exit_code(make_result(**fields)) == code
-
-
-@pytest.mark.parametrize(
-    ("value", "base", "expected"), [(3.0, 2.0, 1.5), (None, 2.0, None), (3.0, 0.0, None)]
-)
-def test_a_ratio_of_the_unknown_is_unknown(
-    value: float | None, base: float | None, expected: float | None
-) -> None:
-    assert ratio(value, base) == expected
-
-
-def _spec(**fields: Any) -> BenchSpec:
-    good: dict[str, Any] = {"url": "http://h:1", "model": None, "concurrency": 1, "requests": 1}
-    good |= {"input_tokens": 1, "output_tokens": 1, **fields}
-    return BenchSpec(**good)
-
-
-@pytest.mark.parametrize("url", ["http://h:1", "https://[::1]:8000/prefix", "http://h/v1"])
-def test_a_workload_that_can_be_run_has_no_fault(url: str) -> None:
-    assert fault_of(_spec(url=url)) is None
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [{"url": url} for url in ("localhost:8000", "ftp://h", "http://", "http://h:x", "http://[::1")]
-    + [{name: 0} for name in ("concurrency", "requests", "input_tokens", "output_tokens")],
-)
-def test_a_workload_that_cannot_be_run_has_a_sentence(fields: dict[str, Any]) -> None:
-    sentence = fault_of(_spec(**fields))
-    assert sentence is not None
-    assert str(next(iter(fields.values()))) in sentence

@@ -1,4 +1,4 @@
-"""What a client makes of a benchmark: its workload, its figures in text and JSON.
+"""What a client makes of a benchmark: its figures in text and JSON, and its exit code.
 
 The figures themselves are computed where they are taken (tui/agent/load_metrics.py has the formulas): moments
 by the hundred thousand do not belong on a link, and the agent carries no other room.

@@ -12,8 +12,3 @@ def tokens_per_chunk(result: BenchResult) -> float | None:
     if result.tokens_counted_by != "usage" or not result.output_tokens or not chunks:
         return None
     return result.output_tokens / chunks
-
-
-def ratio(value: float | None, base: float | None) -> float | None:
-    """Return value / base, None where either is unknown or the base is 0."""
-    return value / base if value is not None and base else None
