@@ -1,11 +1,11 @@
 """What travels to a host: the sources of tui/agent and of pynvml, packed for the stub that awaits them."""
 
 import functools
-import importlib.util
 import json
 import zlib
 from dataclasses import dataclass
 from importlib import resources
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from tui.agent import bindings
@@ -68,7 +68,7 @@ def _pynvml() -> bytes:
 
     Only what the agent calls travels: 7 KB instead of 50. Where a release cannot be cut, the whole does.
     """
-    spec = importlib.util.find_spec("pynvml")
+    spec = PathFinder.find_spec("pynvml")
     if spec is None or spec.origin is None:
         return b""
     whole = Path(spec.origin).read_text("utf-8")
