@@ -124,3 +124,27 @@ async def test_a_key_before_ready_arms_and_a_second_thought_disarms() -> None:
     assert session.cancel_bench() == "the benchmark will not fire"
     assert not session.state.bench.armed
     assert session.cancel_bench() == "no benchmark is running"
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_watch_that_is_kept_busy_ends_at_once_when_cancelled(turns: int) -> None:
+    source = HandSource([notice(number) for number in range(5000)], silent=True)
+    taken = 0
+
+    async def follow() -> None:
+        nonlocal taken
+        async with aclosing(with_ticks(source, 60.0)) as events:
+            async for _ in events:
+                taken += 1
+
+    following = asyncio.create_task(follow())
+    while taken < 2 * QUEUE_EVENTS:  # noqa: ASYNC110 -- the turns of the loop are what is counted
+        await asyncio.sleep(0)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    following.cancel()
+    before = taken
+    await asyncio.wait({following}, timeout=5)
+
+    assert following.cancelled()
+    assert taken - before <= 1

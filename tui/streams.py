@@ -37,7 +37,10 @@ class Pump:
             if self._ended is not None and self._waiting.empty():
                 self._ended.result()
                 return None
-            event = await asyncio.wait_for(self._waiting.get(), timeout_s)
+            await asyncio.sleep(0)  # a full queue must not keep the screen, or a cancellation, waiting
+            # Not wait_for: in Python 3.11 it swallows a cancellation that comes with the event.
+            async with asyncio.timeout(timeout_s):
+                event = await self._waiting.get()
             if event is not None:
                 return event
 
