@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import time
 
@@ -61,6 +62,15 @@ def test_a_port_that_refuses_is_a_time_out_3_with_the_reason(tminus: Tminus, fre
     assert "connection refused" in str(done.last["reason"])
     assert 1.5 <= float(str(done.last["elapsed_s"])) < 10
     assert time.monotonic() - begun_s < 20
+
+
+def test_a_port_that_opens_and_says_nothing_is_a_time_out_that_names_the_silent_rung(tminus: Tminus) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        done = tminus.run("wait", "--url", url, "--json", "--timeout", "2s")
+
+    assert (done.code, done.last["outcome"]) == (3, "timeout")
+    assert done.last["reason"] == "not ready within 2 s: health: no answer yet"
 
 
 def test_the_clock_ends_it_where_nothing_ever_happens(tminus: Tminus) -> None:

@@ -235,3 +235,31 @@ async def test_tls_is_checked_unless_told_otherwise(
     server.close()
     await settle()
     assert found[-1].outcome == outcome
+
+
+def models(body: bytes) -> Script:
+    return lambda path: (200, body if path == "/v1/models" else b"")
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"data":' + b"[" * 3000 + b"]" * 3000 + b"}"])
+async def test_brackets_without_end_are_no_list_of_models(body: bytes) -> None:
+    async with serving(models(body)) as (url, _):
+        found = await probes(ProbePlan(url=url), on("models"))
+    assert found[-1].outcome == "not_http"
+
+
+@pytest.mark.parametrize("body", [b'{"data": []}', b'{"data": [{"id": 5}, {"id": null}, []]}'])
+async def test_a_list_without_a_model_is_not_ready(body: bytes) -> None:
+    async with serving(models(body)) as (url, _):
+        found = await probes(ProbePlan(url=url), on("models"))
+    assert found[-1].outcome == "empty"
+
+
+async def test_a_long_list_of_long_names_is_cut_to_what_can_be_shown() -> None:
+    body = json.dumps({"data": [{"id": f"{number}-" + "x" * 2000} for number in range(200)]}).encode()
+    async with serving(models(body)) as (url, _):
+        found = await probes(ProbePlan(url=url), on("models"))
+    assert found[-1].outcome == "ok"
+    assert found[-1].models is not None
+    assert max(map(len, found[-1].models)) <= 1024
+    assert len(found[-1].detail) <= 200

@@ -234,3 +234,10 @@ def test_an_armed_benchmark_is_due_at_ready_and_only_once(watched: Watch) -> Non
     assert host.state.bench.running is None
     assert len(host.state.bench.results) == 1
     assert not host.state.bench_due
+
+
+def test_a_port_that_another_program_greets_on_is_what_a_person_has_to_mend(host: WatchedHost) -> None:
+    host.probe("port", "not_http", "the port greets with 'SSH-2.0': it is another program's")
+    assert rung(host, "port").state == "bad"
+    assert host.state.fault == "not_http"
+    assert "SSH-2.0" in host.state.reason

@@ -129,14 +129,17 @@ def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Verdict
         return Verdict("lost", INTERRUPTED, "interrupted before it was decided")
     if state.fault == "wrong_model":
         return Verdict("failed", "wrong_model", state.reason)
-    why = state.reason or state.choice.sentence or _stuck_at(state) or "no answer yet"
+    why = state.reason or _stuck_at(state) or state.choice.sentence or "no answer yet"
     return Verdict("timeout", state.fault, f"not ready within {choices.timeout:g} s: {why}")
 
 
 def _stuck_at(state: WatchState) -> str:
-    """Return the lowest rung that is not ok, with its answer in words; empty when none was answered."""
-    rung = next((each for each in state.ladder if each.state != "ok" and each.answer), None)
-    return "" if rung is None else f"{rung.name}: {rung.answer}"
+    """Return the lowest rung above an answered one that is not ok, in words; empty when none was answered."""
+    last = next((each for each in reversed(state.ladder) if each.state == "ok"), None)
+    if last is None:
+        return ""
+    rung = next((each for each in state.ladder if each.state != "ok" and each.name != "process"), last)
+    return f"{rung.name}: {rung.answer or 'no answer yet'}"
 
 
 async def _let_go(watching: "asyncio.Task[Verdict]", session: Session) -> None:

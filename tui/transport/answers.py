@@ -10,6 +10,8 @@ from tui.events import Outcome, Probe
 from tui.transport.clean import clean
 
 TEXT_LIMIT = 200
+NAME_LIMIT = 1024
+MODELS_LIMIT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +91,16 @@ def model_ids(body: bytes, expected: str | None) -> ModelsAnswer:
     if not isinstance(data, list):
         return ModelsAnswer("not_http", "no list of models in the answer: another program's port?", None)
     ids = [
-        clean(name)
+        clean(name[:NAME_LIMIT])
         for each in cast("list[object]", data)
         if isinstance(each, dict) and isinstance(name := cast("dict[str, object]", each).get("id"), str)
-    ]
+    ][:MODELS_LIMIT]
+    if not ids:
+        return ModelsAnswer("empty", "the server lists no model", ids)
     if expected is not None and expected not in ids:
-        named = ", ".join(ids) or "none"
-        return ModelsAnswer("wrong_model", f"expected {expected}, the server lists {named}", ids)
-    return ModelsAnswer("ok", ", ".join(ids), ids)
+        words = f"expected {expected}, the server lists {', '.join(ids)}"
+        return ModelsAnswer("wrong_model", words[: 2 * TEXT_LIMIT], ids)
+    return ModelsAnswer("ok", ", ".join(ids)[:TEXT_LIMIT], ids)
 
 
 def token_text(body: bytes) -> str | None:
@@ -119,7 +123,7 @@ def token_text(body: bytes) -> str | None:
 def _object(body: bytes) -> dict[str, object]:
     try:
         return _dict(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -106,7 +106,7 @@ class Ladder:
             return self._judge_token(probe)
         if probe.outcome == "ok":
             return "ok", probe.detail
-        if name == "port" and probe.outcome in OPEN:
+        if name == "port" and probe.outcome in OPEN and probe.outcome != "not_http":
             return "ok", probe.detail
         return ("bad" if probe.outcome in NEEDS_A_PERSON else "waiting"), probe.detail
 
