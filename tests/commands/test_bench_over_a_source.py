@@ -9,6 +9,7 @@ from typing import Literal
 
 import pytest
 from msgspec.structs import replace
+from tminus_command import Tminus
 
 from tui.commands.bench import Listeners, bench
 from tui.events import AnyEvent, BenchProgress, BenchSpec, Goodbye, Link
@@ -85,6 +86,16 @@ async def test_a_local_agent_makes_the_run_and_tells_its_progress(url: str) -> N
     assert (result.outcome, result.completed, result.measured_on) == ("done", 6, "this_machine")
     assert (result.output_tokens, result.tokens_counted_by) == (12, "chunks")
     assert told
+
+
+async def test_a_server_that_is_no_known_engines_is_measured_by_its_port(url: str, tminus: Tminus) -> None:
+    port = url.rpartition(":")[2]
+    asked = ("--concurrency", "2", "--requests", "4", "--output-tokens", "70", "--json")
+
+    done = await tminus.aside("bench", "--port", port, "--model", "quick", *asked, "--no-record")
+
+    assert (done.code, done.last["outcome"], done.last["completed"]) == (0, "done", 4)
+    assert done.last["measured_on"] == "server_host"
 
 
 async def test_the_key_in_the_servers_own_arguments_is_used(url: str) -> None:
