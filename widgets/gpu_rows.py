@@ -9,8 +9,8 @@ from widgets import cells, chart, gpu_columns
 from widgets.glyphs import BLOCK, Glyphs
 from widgets.line_widget import LineWidget
 from widgets.lines import Line, Span, cut, spread
-from widgets.titles import title
-from widgets.values import GpuPanel
+from widgets.titles import label, title
+from widgets.values import GpuPanel, Mood
 
 
 class GpuRows(LineWidget, can_focus=True):
@@ -36,6 +36,10 @@ class GpuRows(LineWidget, can_focus=True):
             self.panel = panel
             self.show()
 
+    def rows_wanted(self, width: int) -> int:
+        """Return the lines under the title: a row for each GPU, or the whole sentence why there is none."""
+        return len(self.panel.rows) or len(cells.sentence_rows(self._sentence(), width - 2))
+
     def action_page(self, pages: int) -> None:
         """Move by whole pages, as far as there are GPUs."""
         self._first += pages * _rows_shown(self.size.height, len(self.panel.rows))
@@ -56,13 +60,22 @@ class GpuRows(LineWidget, can_focus=True):
     def _heads(self, width: int, height: int, shown: int) -> list[Line]:
         caption = self._paging(shown) or self.panel.caption
         room = gpu_columns.title_cells(width)
+        if height < shown + 2 and self.panel.alarm:
+            return [self._alarm(width, shown)]
         if height < shown + 2:
             first = _exactly(title(self, 1, "GPU", caption, room), room)
             return [gpu_columns.head(first, width, self.glyphs)]
         extra = f" {self.glyphs.dot} {self._paging(shown)}" if self._paging(shown) else ""
         blank = (Span(" " * room),)
         head = gpu_columns.head(blank, width, self.glyphs)
+        if self.panel.alarm:
+            return [self._alarm(width, shown), head]
         return [title(self, 1, "GPU", self.panel.caption + extra, width), head]
+
+    def _alarm(self, width: int, shown: int) -> Line:
+        paging = f" {self._paging(shown)} {self.glyphs.dot}" if self._paging(shown) else ""
+        alarm = Span(" " + self.panel.alarm, Mood.WARNING.value)
+        return cut([*label(self, 1, "GPU"), Span(paging, "muted"), alarm], width)
 
     def _paging(self, shown: int) -> str:
         count, first = len(self.panel.rows), self._first
@@ -73,11 +86,14 @@ class GpuRows(LineWidget, can_focus=True):
         return f"{more} more: {way}" if more else f"{first} more: PgUp"
 
     def _no_rows(self, width: int, height: int) -> list[Line]:
-        sentence = self.panel.sentence or "no GPU reading yet"
+        sentence = self._sentence()
         if height == 1:
             return [title(self, 1, "GPU", sentence, width)]
         rows = cells.sentence_rows(sentence, width - 2)
         return [title(self, 1, "GPU", self.panel.caption, width), *((Span("  " + row),) for row in rows)]
+
+    def _sentence(self) -> str:
+        return self.panel.sentence or "no GPU reading yet"
 
     def _small(self, width: int) -> Line:
         rows = self.panel.rows
@@ -92,6 +108,7 @@ class GpuRows(LineWidget, can_focus=True):
         figures = f" {used / gpu_columns.MIB_PER_GIB:.0f}/{total / gpu_columns.MIB_PER_GIB:.0f} GiB"
         lost = len(rows) - len(known)
         unknown = f", {lost} without a reading" if lost else ""
+        unknown += f", {self.panel.alarm}" if self.panel.alarm else ""
         start = [*title(self, 1, f"GPU x{len(rows)}", "", width), Span(" "), Span(bars, "bar")]
         return cut([*start, Span(figures), Span(unknown, "warning")], width)
 

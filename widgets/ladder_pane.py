@@ -100,8 +100,10 @@ class LadderPane(LineWidget, can_focus=True):
 
 
 def current(rungs: tuple[LadderRung, ...]) -> LadderRung:
-    """Return the rung that is being waited for: the first that is not passed, or the last of all."""
-    return next((rung for rung in rungs if rung.mood is not Mood.GOOD), rungs[-1])
+    """Return the rung that is waited for: the first asked but not passed, else not passed, else the last."""
+    open_rungs = [rung for rung in rungs if rung.mood is not Mood.GOOD]
+    asked = [rung for rung in open_rungs if rung.mood is not Mood.IDLE]
+    return next(iter(asked or open_rungs), rungs[-1])
 
 
 def _facts(rung: LadderRung) -> tuple[str, str, str, str, str]:

@@ -43,11 +43,15 @@ class GpuRow:
 
 @dataclass(frozen=True, slots=True)
 class GpuPanel:
-    """All GPU rows, or the sentence why there is none; ``caption`` says memory, driver and age in words."""
+    """All GPU rows, or the sentence why there is none; ``caption`` says memory and driver in words.
+
+    ``alarm`` says why the rows are old; it takes the room of the heads where there is no other.
+    """
 
     rows: tuple[GpuRow, ...]
     sentence: str = ""
     caption: str = ""
+    alarm: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ def test_the_ladder_says_what_is_not_there_yet(host: WatchedHost) -> None:
         "not asked",
         "not asked",
     ]
+    assert rung(host, "process").since == "T+ 0:00"
     port = rung(host, "port")
     assert (port.since, port.tries, port.latency) == ("T+ 0:00", 1, "1.0 ms")
     assert port.answer == "connection refused"
@@ -262,8 +263,10 @@ def test_a_lost_gpu_keeps_its_row(host: WatchedHost) -> None:
 
 def test_a_silent_driver_is_said_with_its_age_and_the_rows_are_old(host: WatchedHost) -> None:
     host.driver("silent", "the driver has not answered for 7 s", silent_s=7.2)
-    assert "driver silent for 7 s" in values(host).gpus.caption
+    assert values(host).gpus.alarm == "the driver has not answered for 7 s"
     assert row(host).stale
+    host.driver("ok", "NVIDIA driver 580")
+    assert values(host).gpus.alarm == ""
 
 
 # The log.

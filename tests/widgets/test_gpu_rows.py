@@ -93,6 +93,15 @@ def test_a_stale_row_is_dim_from_end_to_end() -> None:
     assert {span.role for span in line} == {"stale"}
 
 
+def test_why_the_figures_are_old_is_said_at_every_size() -> None:
+    made = pane(*(replace(ROW, index=index) for index in range(8)), caption="740 of 1123 GiB")
+    made.panel = replace(made.panel, alarm="driver has not answered for 7 s")
+    for width, height in ((80, 9), (120, 10), (80, 1)):
+        assert "driver has not answered for 7 s" in texts(made, width, height)[0]
+    assert len(texts(made, 80, 9)) == 9
+    assert texts(made, 80, 5)[0] == " 1 GPU  4 more: 1 PgDn · driver has not answered for 7 s"
+
+
 def test_sixteen_gpus_come_in_pages_that_say_what_is_missing() -> None:
     made = pane(*(replace(ROW, index=index) for index in range(16)), caption="16 GPUs")
     first = texts(made, 80, 9)
@@ -108,6 +117,8 @@ def test_no_row_says_why() -> None:
     lines = texts(pane(sentence="no NVIDIA driver on gpu01: nothing to show"), 40, 4)
     assert " ".join(" ".join(lines[1:]).split()) == "no NVIDIA driver on gpu01: nothing to show"
     assert "no GPU reading yet" in texts(pane(), 80, 3)[1]
+    assert (pane(sentence="word " * 40).rows_wanted(80), pane().rows_wanted(80)) == (3, 1)
+    assert pane(ROW, ROW).rows_wanted(80) == 2
 
 
 def test_one_line_of_bars_is_left_on_a_small_screen() -> None:

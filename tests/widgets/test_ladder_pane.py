@@ -58,6 +58,12 @@ def test_the_last_rung_is_told_when_all_are_passed() -> None:
     assert texts(pane(*passed), 80, 3)[2] == '    token: " Hello" · since 0:02 · 1 try · 310 ms'
 
 
+def test_a_process_that_is_not_known_does_not_hide_what_is_waited_for() -> None:
+    asked = (LadderRung("process", Mood.IDLE, "not known"), *RUNGS[1:])
+    assert ladder_pane.current(asked).name == "health"
+    assert ladder_pane.current((asked[0], *RUNGS[3:])).name == "process"
+
+
 def test_nothing_known_is_said() -> None:
     assert texts(LadderPane(), 80, 3) == [" 2 Readiness  · nothing known yet"]
 

@@ -1,10 +1,8 @@
 """GPU rows."""
 
-from tui.events import GpuDriver
 from tui.present.figures import gib, rounded
 from tui.watch.gpus import Gpu
 from tui.watch.meaning import Meaning
-from tui.watch.words import age_text
 from widgets.values import GpuPanel, GpuRow, Mood
 
 HISTORY_SHOWN = 80
@@ -14,12 +12,12 @@ HISTORY_SHOWN = 80
 def gpu_panel(state: Meaning, width: int | None) -> GpuPanel:
     """Return all rows, or the sentence why there is none."""
     shown = max(HISTORY_SHOWN, width or 0)
-    silent = state.driver is not None and state.driver.state in ("silent", "failed")
-    stale = state.link.stale or silent
-    rows = tuple(_row(gpu, shown, stale) for gpu in state.gpus.in_order())
+    driver = state.driver
+    alarm = driver.sentence if driver is not None and driver.state != "ok" else ""
+    rows = tuple(_row(gpu, shown, state.link.stale or bool(alarm)) for gpu in state.gpus.in_order())
     if not rows:
         return GpuPanel((), sentence=_no_rows(state))
-    return GpuPanel(rows, caption=_caption(state, rows))
+    return GpuPanel(rows, caption=_caption(state, rows), alarm=alarm)
 
 
 def _row(gpu: Gpu, shown: int, stale: bool) -> GpuRow:
@@ -75,14 +73,7 @@ def _caption(state: Meaning, rows: tuple[GpuRow, ...]) -> str:
     used = [row.memory_used_mib for row in rows if row.memory_used_mib is not None]
     total = [row.memory_total_mib for row in rows if row.memory_total_mib is not None]
     words = [f"{gib(sum(used))} of {gib(sum(total))} GiB"] if used and total else []
-    if state.driver is not None:
-        words.append(_driver_text(state.driver))
-    return " · ".join(word for word in words if word)
-
-
-def _driver_text(driver: GpuDriver) -> str:
-    if driver.state == "silent" and driver.silent_s is not None:
-        return f"driver silent for {age_text(driver.silent_s)}"
-    if driver.state != "ok":
-        return driver.sentence
-    return f"driver {driver.version}" if driver.version else ""
+    driver = state.driver
+    if driver is not None and driver.state == "ok" and driver.version:
+        words.append(f"driver {driver.version}")
+    return " · ".join(words)

@@ -24,7 +24,7 @@ def _rung(state: Meaning, rung: Rung) -> LadderRung:
         name=_NAMES.get(rung.name, rung.name),
         mood=Mood.IDLE if past else _MOODS[rung.state],
         state=f"was {_state_word(state, rung)}" if past else _state_word(state, rung),
-        since=_since(state, rung) if asks_port else "",
+        since=_since(state, rung),
         tries=rung.tries if asks_port and rung.tries else None,
         latency=latency_text(rung.latency_ms),
         answer=rung.answer,

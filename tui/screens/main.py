@@ -153,9 +153,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notes.add(header.clock, values.status)
 
     def _arrange(self) -> None:
-        gpus, bench = self.gpus.panel, self.bench.panel
+        bench = self.bench.panel
         self.dashboard.wants = Wants(
-            gpus=len(gpus.rows) or 2,
+            gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
             lead=self._lead,
             zoomed=self._zoomed or None,
