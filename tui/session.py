@@ -66,14 +66,15 @@ class Session:
     async def close(self) -> None:
         """End the source and finish the recording; closing twice is allowed."""
         await self._source.close()
-        if self._journal is not None:
-            self._journal.close()
+        journal, self._journal = self._journal, None  # an event that still comes is no longer recorded
+        if journal is not None:
+            journal.close()
 
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
         self.changes += 1
         if self.state.bench.running is not None:
-            return "a benchmark is running already; esc cancels it"
+            return "a benchmark is running already; B cancels it"
         if not self.state.ready:
             self.state.bench.arm()
             return "the benchmark will fire when the server is ready"

@@ -140,7 +140,7 @@ def copy_sequence(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
         return "", f"not sent: {len(text)} characters are more than terminals take ({CLIPBOARD_BYTES} bytes)"
     sentence = f"sent to terminal ({len(text)} characters, OSC 52)"
     if environ.get("TMUX"):
-        sentence += "; tmux passes it on with 'set -g set-clipboard on'"
+        sentence += "; tmux needs: set -g set-clipboard on"
     elif environ.get("STY"):
         sentence += "; GNU screen does not pass it on"
     return f"\x1b]52;c;{encoded}\x07", sentence

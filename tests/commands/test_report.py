@@ -1,7 +1,7 @@
 """What wait prints of a stream of events, with the state that it leads to."""
 
 from tui.commands.records import AnyRecord, EndRecord, PhaseRecord, ProbeRecord, ReadinessRecord, line
-from tui.commands.report import Reporter, Talker, end_words
+from tui.commands.report import Reporter, Talker, end_words, words
 from tui.events import AnyEvent, Link, Log, Notice, Outcome, Probe, Rung
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
@@ -91,3 +91,10 @@ def test_the_end_is_told_in_one_line() -> None:
     )  # fmt: skip
 
     assert end_words(end) == "TIME-OUT after 2.5 s, 9 questions asked: port refuses"
+
+
+def test_words_are_those_of_the_screen_and_what_is_not_known_is_no_news() -> None:
+    token = ReadinessRecord(t=1.0, rung="token", state="ok", answer="one token generated", ready=True)
+    assert words(token) == "first token: one token generated"
+    assert words(ReadinessRecord(t=1.0, rung="port", state="unknown", answer="", ready=False)) == ""
+    assert words(PhaseRecord(t=1.0, phase="start_api", pid=1, model=None)) == "phase API start"

@@ -107,8 +107,8 @@ def test_several_servers_are_listed_with_the_flags_that_choose() -> None:
     assert choice.kind == "several"
     assert choice.server is None
     assert choice.sentence == (
-        "2 servers: pid 100 (SGLang, port 30000, qwen), pid 200 (vLLM, port 9000, Qwen/Qwen3-8B); "
-        "choose one with --pid or --port"
+        "2 servers, choose one with --pid or --port: "
+        "pid 100 (SGLang, port 30000, qwen), pid 200 (vLLM, port 9000, Qwen/Qwen3-8B)"
     )
     assert len(choice.candidates) == 2
 

@@ -67,6 +67,18 @@ def test_notes_show_the_newest_and_hold_when_scrolled() -> None:
     assert text_of(notes.lines(40, 3)[1]) == "  T+ 0:01  note 0"
 
 
+def test_a_note_is_read_whole_and_aligned_under_every_clock() -> None:
+    notes = NotesPane()
+    notes.add("", "connecting")
+    notes.add("up 2 min", "2 servers, choose one with --port: 30000 or 9000")
+    assert [text_of(line) for line in notes.lines(40, 6)][1:] == [
+        "            connecting",
+        "  up 2 min  2 servers, choose one with",
+        "            --port: 30000 or 9000",
+    ]
+    assert all(width_of(line) <= width for width in (1, 12, 30) for line in notes.lines(width, 6))
+
+
 def test_an_answer_stands_for_its_paints_and_then_the_watch_speaks_again() -> None:
     bar = StatusBar()
     bar.update_sentence("watching")

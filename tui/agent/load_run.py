@@ -95,7 +95,7 @@ class Benchmark:
         except Failed as error:
             sentence = failure_sentence(error.fault, error.detail, self._spec["url"])
         except asyncio.CancelledError:
-            outcome, sentence = "cancelled", "cancelled: " + self._so_far()
+            outcome, sentence = "cancelled", self._so_far()
         finally:
             ticks.cancel()
             loop.remove_reader(self._channel.fileno())

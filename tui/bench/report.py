@@ -85,9 +85,11 @@ def _table(result: BenchResult) -> list[str]:
 def _remarks(result: BenchResult) -> list[str]:
     spec = result.spec
     where = "beside the server" if result.measured_on == "server_host" else "from this machine"
+    how = f"measured {where}" if result.completed else f"asked {where}"
+    to = f"{result.model} at {spec.url}" if result.model else spec.url
     lines = [
         f"{spec.requests} requests of {spec.input_tokens} tokens in, {spec.output_tokens} out, "
-        f"{spec.concurrency} at a time, to {result.model or 'no model'} at {spec.url}, measured {where}"
+        f"{spec.concurrency} at a time, to {to}, {how}"
     ]
     per_chunk = tokens_per_chunk(result)
     if per_chunk is not None and per_chunk > 1.05:

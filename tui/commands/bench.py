@@ -44,7 +44,7 @@ async def bench(
             await asyncio.wait({running}, timeout=CANCEL_S)
         if running.done():
             return running.result()
-        return without_figures(request, "cancelled", "cancelled; the host gave no figures of it")
+        return without_figures(request, "cancelled", "the host gave no figures of it")
     finally:
         running.cancel()
         wish.cancel()

@@ -35,7 +35,10 @@ Glyphs = Annotated[
     Text, typer.Option("--glyphs", metavar="SET", help="auto, block, ascii or braille.", show_default=False)
 ]
 Mouse = Annotated[
-    Switch, typer.Option("--mouse/--no-mouse", help="Leave the mouse to the terminal.", show_default=False)
+    Switch,
+    typer.Option(
+        "--mouse/--no-mouse", help="Use the mouse, or leave it to the terminal.", show_default=False
+    ),
 ]
 ApiKeyEnv = Annotated[
     Text,

@@ -11,6 +11,7 @@ from tui.commands.records import (
     ReadinessRecord,
     VerdictRecord,
 )
+from tui.engines.base import Phase
 from tui.events import AnyEvent, Link, LogSource, Notice, Probe
 from tui.watch.state import WatchState
 
@@ -87,9 +88,10 @@ def words(record: AnyRecord) -> str:
         case ProbeRecord():
             return ""
         case ReadinessRecord():
-            return f"{record.rung}: {record.answer or record.state}"
+            name = "first token" if record.rung == "token" else record.rung
+            return f"{name}: {record.answer or record.state}" if record.state != "unknown" else ""
         case PhaseRecord():
-            return f"phase {record.phase}" if record.phase else ""
+            return f"phase {Phase(record.phase).words}" if record.phase else ""
         case VerdictRecord():
             return f"{record.verdict}: {record.reason}" if record.reason else record.verdict
         case EndRecord():
@@ -101,7 +103,8 @@ def end_words(end: EndRecord) -> str:
     head = {"ready": "READY", "failed": "FAILED", "timeout": "TIME-OUT", "lost": "LOST"}[end.outcome]
     model = f" {end.model}" if end.model and end.outcome == "ready" else ""
     tail = f": {end.reason}" if end.reason else ""
-    return f"{head}{model} after {end.elapsed_s:.1f} s, {end.attempts} questions asked{tail}"
+    asked = "1 question" if end.attempts == 1 else f"{end.attempts} questions"
+    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}"
 
 
 def timed(t: float, text: str) -> str:

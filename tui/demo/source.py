@@ -28,7 +28,7 @@ from tui.source import Source
 HOST = "SIMULATED"
 DETAILS_EVERY_S = 5.0
 BUSY_FOR_S = 1.5
-NOTICE = "SIMULATED: a recorded load of SGLang on H200 GPUs is replayed; no GPU of this machine is used"
+NOTICE = "SIMULATED: a recorded load of SGLang on 8 H200 GPUs, replayed without any GPU"
 
 
 class DemoSource:

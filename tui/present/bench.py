@@ -30,10 +30,11 @@ def _running(progress: BenchProgress | None) -> BenchPanel:
     if progress is None:
         return BenchPanel("starting", Mood.ACTIVE)
     done = progress.completed + progress.failed
-    words = [f"{_STAGES[progress.stage]}: {done} of {progress.requests} requests"]
+    noun = "request" if progress.requests == 1 else "requests"
+    words = [f"{_STAGES[progress.stage]}: {done} of {progress.requests} {noun}"]
     if progress.failed:
         words.append(f"{progress.failed} failed")
-    if progress.output_tokens_per_s is not None:
+    if progress.output_tokens and progress.output_tokens_per_s is not None:
         words.append(f"{figure(progress.output_tokens_per_s)} output tokens/s")
     measuring = progress.stage == "measure" and progress.requests > 0
     fraction = min(1.0, done / progress.requests) if measuring else None
@@ -72,8 +73,9 @@ def _row(name: str, values: Percentiles) -> BenchRow:
 def _notes(result: BenchResult) -> tuple[str, ...]:
     spec = result.spec
     where = "beside the server" if result.measured_on == "server_host" else "from this machine"
+    measured = f", measured {where}" if result.completed else " were asked for"
     notes = [
-        f"{spec.requests} requests of {spec.input_tokens} in, {spec.output_tokens} out, measured {where}",
+        f"{spec.requests} requests of {spec.input_tokens} in, {spec.output_tokens} out{measured}",
         _rates(result),
         ", ".join(f"{name}: {count}" for name, count in sorted(result.failures.items())),
     ]

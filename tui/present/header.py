@@ -140,7 +140,7 @@ def _nothing_here(state: Meaning) -> str:
     if state.choice.kind == "several":
         return state.choice.sentence
     no_driver = state.driver is not None and state.driver.state == "absent"
-    if no_driver and not state.servers:
+    if no_driver and state.choice.sentence and not state.servers:
         return (
             "no NVIDIA driver and no server here: `tminus demo` shows a simulated load, "
             "`tminus HOST` watches another machine"

@@ -189,7 +189,7 @@ def _port_of(url: str | None) -> int | None:
 
 def _several(fitting: list[Server]) -> str:
     listed = ", ".join(server.words for server in fitting[:4]) + (", …" if len(fitting) > 4 else "")
-    return f"{len(fitting)} servers: {listed}; choose one with --pid or --port"
+    return f"{len(fitting)} servers, choose one with --pid or --port: {listed}"
 
 
 def _none(found: list[Server], serving: list[Server], options: WatchOptions, hidden: int) -> str:

@@ -75,7 +75,7 @@ def test_a_cancelled_run_tells_what_it_had_measured(served: Any, serve: Any, say
     worker.send(BenchCancelRequest(run="r"))
     result = worker.receive(wire.BENCH_RESULT, 2.0)
     assert (result["outcome"], result["completed"], result["failed"]) == ("cancelled", 6, 0)
-    assert result["sentence"] == "cancelled: 6 of 100 requests answered"
+    assert result["sentence"] == "6 of 100 requests answered"
     assert result["output_tokens_per_s"] > 0
 
 

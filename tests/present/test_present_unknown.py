@@ -1,0 +1,26 @@
+"""What is not known yet is not said."""
+
+from msgspec.structs import replace
+from watched_host import Watch, WatchedHost
+
+from tui.events import BenchProgress
+from tui.present.bench import bench_panel
+from tui.present.header import status
+
+
+def test_no_server_is_said_only_after_the_processes_were_seen(watched: Watch) -> None:
+    host = watched()
+    host.hello()
+    host.driver("absent", "No NVIDIA driver was found here")
+    assert "no server" not in status(host.state)
+    host.processes()
+    assert "no NVIDIA driver and no server here" in status(host.state)
+
+
+def test_a_benchmark_has_no_rate_before_its_first_token(host: WatchedHost) -> None:
+    host.state.bench.started("r1")
+    host.bench_progress(0)
+    progress = host.state.bench.progress
+    assert isinstance(progress, BenchProgress)
+    host.happen(replace(progress, stage="preflight", requests=1, output_tokens=0, output_tokens_per_s=0.0))
+    assert bench_panel(host.state).headline == "first request: 0 of 1 request"
