@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import tempfile
 import time
 from pathlib import Path
 from typing import cast
@@ -15,9 +14,9 @@ from tui.demo.launch import Launch
 from tui.demo.server import MODEL
 
 
-def demo_folders() -> set[Path]:
-    """Return the folders of demos that run now."""
-    return set(Path(tempfile.gettempdir()).glob("tminus-demo-*"))
+def demo_folders(tminus: Tminus) -> list[Path]:
+    """Return the folders of this command's demos."""
+    return list(tminus.folder.glob("tminus-demo-*"))
 
 
 def family(pid: int) -> list[psutil.Process]:
@@ -89,16 +88,16 @@ def test_the_demo_works_twice_at_once(tminus: Tminus) -> None:
 
 
 def test_ctrl_c_ends_the_headless_demo_with_130_and_leaves_nothing(tminus: Tminus) -> None:
-    before = demo_folders()
     process = tminus.start("demo", "--headless", "--json")
     tminus.until(process, '"rung":"process"', '"state":"ok"')
     kin = family(process.pid)
+    assert demo_folders(tminus)
     process.send_signal(signal.SIGINT)
     done = tminus.end(process)
 
     assert done.code == 130
     assert gone(kin)
-    assert demo_folders() <= before
+    assert not demo_folders(tminus)
 
 
 def test_a_demo_that_is_killed_leaves_nothing(tminus: Tminus) -> None:

@@ -105,15 +105,14 @@ async def test_a_server_that_dies_is_1(tminus: Tminus) -> None:
     assert done.last["reason"]
 
 
-async def test_with_restarts_it_goes_on_to_the_next_server(tminus: Tminus) -> None:
-    process = tminus.start(
-        "wait", "--restarts", "--json", "--no-record", "--timeout", "80s", "--model", MODEL
-    )
-    first = await launch(12.0)
+async def test_with_restarts_it_goes_on_to_the_next_server(tminus: Tminus, free_port: int) -> None:
+    asked = ("--restarts", "--json", "--no-record", "--timeout", "80s", "--port", str(free_port))
+    process = tminus.start("wait", *asked)
+    first = await launch(12.0, free_port)
     await asyncio.to_thread(tminus.until, process, f'"pid":{first.pid}')
     os.kill(first.pid, signal.SIGKILL)
     await first.close()
-    second = await launch(60.0)
+    second = await launch(60.0, free_port)
     done = await asyncio.to_thread(tminus.end, process)
     await second.close()
 

@@ -34,12 +34,14 @@ class Launch:
         _remove(self.log_path.parent)
 
 
-async def launch(speed: float) -> Launch:
-    """Start an engine whose load takes about 45 s divided by ``speed``."""
+async def launch(speed: float, port: int = 0) -> Launch:
+    """Start an engine whose load takes about 45 s divided by ``speed``; port 0 means any that is free."""
     folder = Path(tempfile.mkdtemp(prefix="tminus-demo-"))
     with socket.socket() as bound, (folder / "server.log").open("wb") as log:
-        bound.bind((LOOPBACK, 0))
-        port: int = bound.getsockname()[1]
+        # A port that was asked for may be a predecessor's; of two that look for a free one none may be shared.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(port > 0))
+        bound.bind((LOOPBACK, port))
+        port = bound.getsockname()[1]
         process = await asyncio.create_subprocess_exec(
             *_command(bound.fileno(), speed, folder, port),
             stdin=asyncio.subprocess.PIPE,
