@@ -214,3 +214,26 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
 
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [
+        (">&-", 3),
+        (">&- 2>&- <&-", 3),
+        ("2>/dev/full", 3),
+        (">/dev/full", cli.OUTPUT_FULL),
+        (">/dev/full 2>/dev/full", cli.OUTPUT_FULL),
+        ("| head -n 1 >/dev/null", cli.BROKEN_PIPE),
+    ],
+)
+def test_output_that_cannot_be_written_is_not_taken_for_a_failed_server(redirection: str, code: int) -> None:
+    if "/dev/full" in redirection and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    wait = f"{sys.executable} -m tui wait --url http://127.0.0.1:1 --timeout 4s --json"
+    script = f"exec 3>&1; {{ {wait}; echo $? >&3; }} {redirection}"
+
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout.splitlines()[-1] == str(code)
+    assert "Traceback" not in done.stderr

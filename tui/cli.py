@@ -1,15 +1,18 @@
 """Commands and exit codes: read the arguments, call the command, say what is wrong in one line.
 
-Exit codes: 0 ready or done, 1 failed, 2 usage, 3 time-out, 4 host or link, 130 Ctrl-C. Nothing heavy is
-imported before the command that needs it is known: ``--help`` costs the start of Python and typer alone.
+Exit codes: 0 ready or done, 1 failed, 2 usage, 3 time-out, 4 host or link, 130 Ctrl-C; 74 and 141 say that
+the output could not be written. Nothing heavy is imported before the command that needs it is known:
+``--help`` costs the start of Python and typer alone.
 """
 
+import errno
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, TextIO, cast
 
 import typer
 
@@ -20,9 +23,13 @@ from tui.settings import Choices, UsageFault
 USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+OUTPUT_FULL = 74
 COMMANDS = ("watch", "wait", "bench", "demo")
 ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 OUR_PACKAGES = ("widgets", "themes")
+
+Run = Callable[[], int]
+"""A command that typer has understood. It runs outside of typer, which ends a broken pipe with code 1."""
 
 app = typer.Typer(
     name="tminus",
@@ -38,7 +45,23 @@ app = typer.Typer(
 
 def main() -> None:
     """Run tminus and end the process with its exit code."""
+    fill_streams()
     sys.exit(run(sys.argv[1:]))
+
+
+def fill_streams() -> None:
+    """Put the null device where a standard stream was closed, lest a connection takes its number."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        descriptor = os.dup(descriptor)
+    os.close(descriptor)
+    sys.stdin = cast("TextIO | None", sys.stdin) or _stream(0, "r")
+    sys.stdout = cast("TextIO | None", sys.stdout) or _stream(1, "w")
+    sys.stderr = cast("TextIO | None", sys.stderr) or _stream(2, "w")
+
+
+def _stream(descriptor: int, mode: str) -> TextIO:
+    return cast("TextIO", os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
 
 
 def run(args: Sequence[str]) -> int:
@@ -53,9 +76,19 @@ def run(args: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has gone; Python must not complain again when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return BROKEN_PIPE
+    except OSError as fault:
+        if fault.errno != errno.ENOSPC:
+            raise
+        _drop_output()
+        _wrong(f"standard output cannot be written: {fault.strerror}")
+        return OUTPUT_FULL
+
+
+def _drop_output() -> None:
+    """Let the output end where it is: Python must not complain again when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_packages(home: Path | None = None) -> None:
@@ -84,11 +117,14 @@ def _dispatch(args: Sequence[str]) -> int:
     whole = with_command(args)
     implied = len(whole) > len(args)
     result: object = app(args=whole, prog_name="tminus", standalone_mode=False, obj=implied)
-    return result if isinstance(result, int) else 0
+    return cast("Run", result)() if callable(result) else 0
 
 
 def _wrong(sentence: str) -> int:
-    sys.stderr.write(f"tminus: {sentence}\n")
+    try:
+        sys.stderr.write(f"tminus: {sentence}\n")
+    except OSError:
+        return USAGE  # nobody can be told in words; the code still tells
     return USAGE
 
 
@@ -155,14 +191,14 @@ def watch(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
-) -> int:
+) -> Run:
     """Watch a host on a screen (the default command). HOST is local, or anything ssh takes."""
     chosen = _choices(context)
     if chosen.once:
         from tui.commands import once as command
     else:
         from tui.commands import watch as command
-    return command.run(chosen)
+    return partial(command.run, chosen)
 
 
 @app.command()
@@ -184,12 +220,12 @@ def wait(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
-) -> int:
+) -> Run:
     """Wait until a server is ready, without a screen. The exit code says how it ended."""
     chosen = _choices(context)
     from tui.commands import wait as command
 
-    return command.run(chosen)
+    return partial(command.run, chosen)
 
 
 @app.command()
@@ -210,12 +246,12 @@ def bench(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
-) -> int:
+) -> Run:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
     from tui.commands import bench_run as command
 
-    return command.run(chosen)
+    return partial(command.run, chosen)
 
 
 @app.command()
@@ -227,9 +263,9 @@ def demo(
     theme: flags.Theme = None,
     glyphs: flags.Glyphs = None,
     mouse: flags.Mouse = None,
-) -> int:
+) -> Run:
     """Show a simulated 8-GPU load; needs no GPU, network or root."""
     chosen = _choices(context)
     from tui.commands import demo as command
 
-    return command.run(chosen)
+    return partial(command.run, chosen)
