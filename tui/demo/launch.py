@@ -38,7 +38,7 @@ async def launch(speed: float, port: int = 0) -> Launch:
     """Start an engine whose load takes about 45 s divided by ``speed``; port 0 means any that is free."""
     folder = Path(tempfile.mkdtemp(prefix="tminus-demo-"))
     with socket.socket() as bound, (folder / "server.log").open("wb") as log:
-        # A port that was asked for may be a predecessor's; of two that look for a free one none may be shared.
+        # A port that was asked for may be a predecessor's; one that is looked for must be shared with nobody.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(port > 0))
         bound.bind((LOOPBACK, port))
         port = bound.getsockname()[1]
