@@ -237,3 +237,11 @@ def test_output_that_cannot_be_written_is_not_taken_for_a_failed_server(redirect
 
     assert done.stdout.splitlines()[-1] == str(code)
     assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_while_python_still_imports_is_130_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+
+    done = tminus("wait", PYTHONPATH=str(tmp_path))
+
+    assert (done.returncode, done.stderr) == (130, "")

@@ -19,7 +19,7 @@ def test_the_data_of_demo_and_themes_lies_inside_the_packages() -> None:
 
 def test_the_wheel_holds_the_three_packages_under_their_own_names() -> None:
     assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["tui", "widgets", "themes"]
-    assert PROJECT["project"]["scripts"] == {"tminus": "tui.cli:main"}
+    assert PROJECT["project"]["scripts"] == {"tminus": "tui.__main__:main"}
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
