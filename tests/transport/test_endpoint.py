@@ -121,6 +121,20 @@ async def test_another_model_is_said_with_both_names() -> None:
     assert "gemma" in found[-1].detail
 
 
+@pytest.mark.parametrize(("answered", "outcome"), [("gemma", "ok"), ("other", "wrong_model")])
+async def test_a_token_of_another_model_does_not_count(answered: str, outcome: str) -> None:
+    token = json.dumps({"model": answered, "choices": [{"message": {"content": "Hi"}}]}).encode()
+
+    def script(path: str) -> Reply:
+        return (200, token) if "completions" in path else healthy(path)
+
+    async with serving(script) as (url, _):
+        found = await probes(ProbePlan(url=url, expected_model="gemma"), on("token"))
+
+    assert found[-1].outcome == outcome
+    assert outcome == "ok" or found[-1].detail == "expected gemma, other answered"
+
+
 async def test_a_missing_key_is_an_answer_of_its_own() -> None:
     def locked(path: str) -> Reply:
         return (401, b"{}") if path == "/v1/models" else (200, b"")

@@ -94,6 +94,14 @@ def test_a_wrong_model_is_said_with_both_names_and_is_never_ready(host: WatchedH
     assert host.state.model == "llama"
 
 
+def test_a_token_of_another_model_is_said_with_both_names_and_is_not_ready(host: WatchedHost) -> None:
+    host.probe("models", status=200, models=["qwen"])
+    host.probe("token", "wrong_model", "expected qwen, llama answered", status=200, model="llama")
+    assert not host.state.ready
+    assert host.state.fault == "wrong_model"
+    assert host.state.reason == "token: expected qwen, llama answered"
+
+
 def test_a_model_asked_for_has_to_be_listed_exactly(watched: Watch) -> None:
     host = watched(model="org/qwen")
     host.hello()

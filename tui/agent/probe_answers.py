@@ -78,13 +78,21 @@ def matching(ids: list[str], expected: str | None) -> str | None:
     return next((one for one in ids if _last_part(one) == wanted), None)
 
 
-def judge_token(body: bytes, key: str | None) -> Verdict:
-    """Judge a completion: ok only when a token was generated; reasoning counts, a token may be empty text."""
+def judge_token(body: bytes, key: str | None, wanted: list[str] | None = None) -> Verdict:
+    """Judge a completion: ok only when a token was generated; reasoning counts, a token may be empty text.
+
+    ``wanted`` holds the expected model, then the listed ones: a server of several names answers to one by
+    another. None: any model counts.
+    """
     parts = _events(body) if body.lstrip()[:5] == b"data:" else [_object(body)]
     text = "".join(_text(part) for part in parts)
     tokens = max(_tokens(part) for part in parts) if parts else 0
     model = next((str(part["model"]) for part in parts if isinstance(part.get("model"), str)), None)
-    if text or tokens >= 1:
+    generated = bool(text) or tokens >= 1
+    if generated and wanted and model is not None and matching(wanted, model) is None:
+        words = "expected %s, %s answered" % (wanted[0], shown(model))
+        return Verdict("wrong_model", words[: 2 * TEXT_LIMIT], model=shown(model))
+    if generated:
         return Verdict("ok", "one token generated", model=model and shown(model), text=shown(text, key))
     said = shown(error_words(body), key) if b'"error"' in body else ""
     return Verdict("empty", "answered without a generated token" + (": " + said if said else ""), model=model)

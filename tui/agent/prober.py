@@ -44,6 +44,7 @@ class Prober:
         self._health_wants_key = False
         self._models_s: float | None = None
         self._model: str | None = plan.expected_model
+        self._listed: list[str] = []
         self._token_path = plan.token_path
 
     @property
@@ -129,6 +130,7 @@ class Prober:
             key=key,
         )
         if asked.models:
+            self._listed = asked.models
             self._model = probe_answers.matching(asked.models, plan.expected_model)
         return asked
 
@@ -143,14 +145,15 @@ class Prober:
         return asked
 
     def _complete(self, path: str) -> Asked:
-        key, model = self._plan.key, self._model
+        key, model, expected = self._plan.key, self._model, self._plan.expected_model
+        wanted = None if expected is None else [expected, *self._listed]
         return self._asker.ask(
             "token",
             path,
             self._plan.token_timeout_s,
             lambda answer: _then(
                 probe_answers.judge_status(answer.status, answer.body, key),
-                lambda: probe_answers.judge_token(answer.body, key),
+                lambda: probe_answers.judge_token(answer.body, key, wanted),
             ),
             key=key,
             body=one_token(path, model),

@@ -120,6 +120,12 @@ def token_text(body: bytes) -> str | None:
     return clean(text)[:TEXT_LIMIT] if generated else None
 
 
+def answered_model(body: bytes) -> str | None:
+    """Return the model that a completion names as its own, None where it names none."""
+    model = _object(body).get("model")
+    return clean(model[:NAME_LIMIT]) if isinstance(model, str) else None
+
+
 def _object(body: bytes) -> dict[str, object]:
     try:
         return _dict(json.loads(body))

@@ -15,7 +15,16 @@ from urllib.parse import urlsplit
 
 from tui.events import AnyEvent, Hello, Link, Notice, Outcome, Probe, Rung
 from tui.requests import AnyRequest, FollowRequest, ProbePlan
-from tui.transport.answers import Answer, ModelsAnswer, model_ids, outcome_of, token_text, words_of_status
+from tui.transport.answers import (
+    TEXT_LIMIT,
+    Answer,
+    ModelsAnswer,
+    answered_model,
+    model_ids,
+    outcome_of,
+    token_text,
+    words_of_status,
+)
 from tui.transport.clean import clean
 from tui.transport.pace import Pace
 
@@ -147,6 +156,11 @@ class EndpointSource:
         text = token_text(answer.body)
         if text is None:
             return self._probe("token", "empty", answer.began_s, "answered without a generated token")
+        expected, answered = self._plan.expected_model, answered_model(answer.body)
+        # A server of several names answers to one of them by another.
+        if expected is not None and answered not in (None, expected, *(self._models or [])):
+            detail = f"expected {expected}, {answered} answered"[: 2 * TEXT_LIMIT]
+            return self._probe("token", "wrong_model", answer.began_s, detail, model=answered)
         return self._probe("token", "ok", answer.began_s, "one token generated", model=model, text=text)
 
     async def _get(self, client: "httpx.AsyncClient", rung: Rung, path: str, timeout_s: float) -> Answer:

@@ -28,6 +28,7 @@ def test_a_wrong_model_names_both_and_is_asked_on(climb: Climb, serve: Serve, en
 
 def test_a_path_is_listed_by_its_last_part(climb: Climb, serve: Serve, engine: Engine) -> None:
     engine.models = (as_json({"data": [{"id": "Qwen3-8B"}]}),)
+    engine.token = (as_json({"model": "Qwen3-8B", "choices": [{"message": {"content": "Hello"}}]}),)
     server = serve(engine)
     assert climb(url(server), expected_model="/data/models/Qwen3-8B/").round() > 4
     assert server.requests[-1].body["model"] == "Qwen3-8B"

@@ -124,6 +124,18 @@ def test_an_engine_without_model_list_is_asked_for_the_expected_model(
     assert server.requests[-1].body["model"] == "tiny"
 
 
+@pytest.mark.parametrize(("answered", "outcome"), [("tiny", "ok"), ("alias", "ok"), ("other", "wrong_model")])
+def test_a_token_of_a_model_that_is_not_the_expected_one_does_not_count(
+    climb: Climb, serve: Serve, engine: Engine, answered: str, outcome: str
+) -> None:
+    engine.models = (as_json({"data": [{"id": "alias"}, {"id": "tiny"}]}),)
+    choices = [{"message": {"content": "Hi"}}]
+    engine.token = (as_json({"model": answered, "choices": choices}),)
+    climbing = climb(url(serve(engine)), expected_model="tiny")
+    climbing.round()
+    assert climbing.outcomes[-1] == ("token", outcome)
+
+
 # Down again.
 
 
