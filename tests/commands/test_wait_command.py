@@ -73,6 +73,23 @@ def test_a_port_that_opens_and_says_nothing_is_a_time_out_that_names_the_silent_
     assert done.last["reason"] == "not ready within 2 s: health: no answer yet"
 
 
+@pytest.mark.parametrize("asked", ["--url", "--port"])
+async def test_a_port_of_another_program_is_told_in_one_line_of_its_own(tminus: Tminus, asked: str) -> None:
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH_9.2\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        place = f"http://127.0.0.1:{port}" if asked == "--url" else str(port)
+        done = await tminus.aside("wait", asked, place, "--json", "--no-record", "--timeout", "4s")
+
+    assert (done.code, done.last["outcome"], done.last["fault"]) == (3, "timeout", "not_http")
+    assert "another program" in done.err
+    assert done.err.count("\n") == 1
+
+
 def test_the_clock_ends_it_where_nothing_ever_happens(tminus: Tminus) -> None:
     with subprocess.Popen(["sleep", "30"]) as sleeper:
         done = tminus.run("wait", "--pid", str(sleeper.pid), "--json", "--timeout", "1s", "--no-record")

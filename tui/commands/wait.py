@@ -92,7 +92,8 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
 def _tell_end(state: WatchState, verdict: Verdict, printer: Printer, choices: Choices) -> None:
     end = records.end_record(state, verdict.outcome, verdict.fault, verdict.reason, printer.elapsed_s())
     printer.end(end)
-    if verdict.outcome == "lost" and verdict.fault != INTERRUPTED:
+    gone = verdict.outcome == "lost" and verdict.fault != INTERRUPTED
+    if gone or verdict.fault == "not_http":
         start.say(verdict.reason + start.host_hint(choices, verdict.fault))
 
 
