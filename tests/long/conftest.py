@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
 
 Share = Callable[[int], int]
 
@@ -17,3 +20,10 @@ def share() -> Share:
         return max(1, round(count * part))
 
     return of
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of this folder the time that their whole counts need."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.timeout(3600))
