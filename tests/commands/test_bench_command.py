@@ -73,7 +73,7 @@ async def test_ctrl_c_is_130_with_what_was_measured(tminus: Tminus, simulated_en
     await warm(tminus, simulated_engine)
     many = ("--concurrency", "2", "--requests", "5000", "--output-tokens", "64")
     process = tminus.start("bench", "--url", simulated_engine.url, *many)
-    await asyncio.to_thread(tminus.until_said, process, "measure")
+    await asyncio.to_thread(tminus.until_said, process, "measuring")
     process.send_signal(signal.SIGINT)
     done = await asyncio.to_thread(tminus.end, process)
 

@@ -74,11 +74,11 @@ class Tminus:
 
     def until(self, process: "subprocess.Popen[str]", *words: str) -> str:
         """Return the first line of its output that holds all these words; fails when it ends without one."""
-        return _line_with(process.stdout, words)
+        return _line_with(process, process.stdout, words)
 
     def until_said(self, process: "subprocess.Popen[str]", *words: str) -> str:
         """Return the first line of its error output that holds all these words."""
-        return _line_with(process.stderr, words)
+        return _line_with(process, process.stderr, words)
 
     def end(self, process: "subprocess.Popen[str]") -> Done:
         """Wait for its end; what ``until`` has taken is not told again."""
@@ -99,10 +99,15 @@ class Tminus:
         return sorted((self.folder / "tminus" / "recordings").glob("*.jsonl.gz"))
 
 
-def _line_with(stream: IO[str] | None, words: tuple[str, ...]) -> str:
-    for line in stream or ():
-        if all(word in line for word in words):
-            return line
+def _line_with(process: "subprocess.Popen[str]", stream: IO[str] | None, words: tuple[str, ...]) -> str:
+    patience = threading.Timer(PATIENCE_S, process.kill)
+    patience.start()
+    try:
+        for line in stream or ():
+            if all(word in line for word in words):
+                return line
+    finally:
+        patience.cancel()
     pytest.fail(f"ended without a line with {words}")
 
 

@@ -6,6 +6,7 @@ from watched_host import Watch, WatchedHost
 from tui.events import BenchProgress
 from tui.present.bench import bench_panel
 from tui.present.header import status
+from tui.present.readiness import ladder
 
 
 def test_no_server_is_said_only_after_the_processes_were_seen(watched: Watch) -> None:
@@ -24,3 +25,11 @@ def test_a_benchmark_has_no_rate_before_its_first_token(host: WatchedHost) -> No
     assert isinstance(progress, BenchProgress)
     host.happen(replace(progress, stage="preflight", requests=1, output_tokens=0, output_tokens_per_s=0.0))
     assert bench_panel(host.state).headline == "first request: 0 of 1 request"
+
+
+def test_a_rung_that_is_asked_and_has_not_answered_is_named(host: WatchedHost) -> None:
+    host.starts()
+    assert ladder(host.state).headline == "not ready: not asked yet"
+    for rung in ("port", "health", "models"):
+        host.probe(rung, "ok", models=["qwen"] if rung == "models" else None)
+    assert ladder(host.state).headline == "not ready: first token: no answer yet"

@@ -4,6 +4,7 @@ from tui.bench.metrics import tokens_per_chunk
 from tui.events import BenchResult, Percentiles
 
 _NAMES = {"ttft_ms": "TTFT", "itl_ms": "ITL (chunk gap)", "tpot_ms": "TPOT", "e2e_ms": "E2E latency"}
+STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
 _COLUMNS = ("mean", "p50", "p90", "p99")
 
 

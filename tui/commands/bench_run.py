@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
-from tui.bench.report import exit_code, json_object, text_lines
+from tui.bench.report import STAGES, exit_code, json_object, text_lines
 from tui.commands import start
 from tui.commands.bench import Listeners, bench, without_figures
 from tui.events import AnyEvent, BenchProgress, BenchResult, Goodbye, Link
@@ -69,9 +69,12 @@ class Listener:
         if self._quiet or now_s - self._said_s < SAY_EVERY_S:
             return
         self._said_s = now_s
-        rate = "" if event.output_tokens_per_s is None else f", {event.output_tokens_per_s:.0f} tokens/s"
+        known = event.output_tokens_per_s is not None and event.output_tokens > 0
+        rate = f", {event.output_tokens_per_s:.1f} output tokens/s" if known else ""
         done = event.completed + event.failed
-        start.say(f"{event.stage}: {done} of {event.requests} requests, {event.in_flight} in flight{rate}")
+        noun = "request" if event.requests == 1 else "requests"
+        stage = STAGES[event.stage]
+        start.say(f"{stage}: {done} of {event.requests} {noun}, {event.in_flight} in flight{rate}")
 
 
 def run(choices: Choices) -> int:

@@ -6,6 +6,13 @@ def gib(mib: float) -> str:
     return f"{mib / 1024:.1f}"
 
 
+def sum_text(used_mib: float, total_mib: float) -> str:
+    """Return memory in use of all there is; in whole GiB from 100 on, so that it fits over a bar."""
+    if total_mib < 100 * 1024:
+        return f"{gib(used_mib)} of {gib(total_mib)} GiB"
+    return f"{used_mib / 1024:.0f} of {total_mib / 1024:.0f} GiB"
+
+
 def size_text(count: int) -> str:
     """Return bytes in the unit that fits: 812 B, 3.1 KiB, 12 MiB, 1.2 GiB."""
     value = float(count)

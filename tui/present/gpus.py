@@ -1,6 +1,6 @@
 """GPU rows."""
 
-from tui.present.figures import gib, rounded
+from tui.present.figures import rounded, sum_text
 from tui.watch.gpus import Gpu
 from tui.watch.meaning import Meaning
 from widgets.values import GpuPanel, GpuRow, Mood
@@ -72,7 +72,7 @@ def _no_rows(state: Meaning) -> str:
 def _caption(state: Meaning, rows: tuple[GpuRow, ...]) -> str:
     used = [row.memory_used_mib for row in rows if row.memory_used_mib is not None]
     total = [row.memory_total_mib for row in rows if row.memory_total_mib is not None]
-    words = [f"{gib(sum(used))} of {gib(sum(total))} GiB"] if used and total else []
+    words = [sum_text(sum(used), sum(total))] if used and total else []
     driver = state.driver
     if driver is not None and driver.state == "ok" and driver.version:
         words.append(f"driver {driver.version}")

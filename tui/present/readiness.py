@@ -67,21 +67,35 @@ def _headline(state: Meaning) -> tuple[str, Mood]:
     if state.shown is not None and not state.shown.arguments.serves_api:
         return "this node of a multi-node load answers no requests: watch its first node", Mood.WARNING
     mood = Mood.BAD if state.fault is not None else Mood.WAITING
-    reason = state.reason
-    return (f"not ready: {reason}" if reason else "not ready: not asked yet"), mood
+    return f"not ready: {state.reason or _awaited(state)}", mood
+
+
+def _awaited(state: Meaning) -> str:
+    """Return what is waited for while no answer says no: the rung above those that hold."""
+    if state.ladder[RUNGS.index("port")].state != "ok":
+        return "not asked yet"
+    name = next(
+        (rung.name for rung in state.ladder[1:] if rung.state != "ok"), READY_RUNG[state.options.ready_on]
+    )
+    return f"{_NAMES.get(name, name)}: no answer yet"
 
 
 def _ready_text(state: Meaning) -> str:
     by = {"token": "a token came back", "model": "the model is listed", "health": "health is ok"}
-    text = f"ready: {by[state.options.ready_on]}"
+    text = f"{_ready_when(state)}: {by[state.options.ready_on]}"
     if state.model is not None and state.options.ready_on != "health":
         text += f" from {state.model}" if state.options.ready_on == "token" else f": {state.model}"
-    if state.ready_seen and state.ready_s is not None and state.started_s is not None:
-        text += f", {clock_text(state.ready_s - state.started_s)} after the start"
-    elif not state.ready_seen:
-        text += "; it was ready before the watch began"
     since = [
         rung for rung in state.ladder if rung.since_s is not None and rung.since_s > (state.ready_s or 0)
     ]
     trouble = missing(tuple(since))
-    return f"{text}; but now {trouble}" if trouble else text
+    return f"{_ready_when(state)}, but now {trouble}" if trouble else text
+
+
+def _ready_when(state: Meaning) -> str:
+    """Return "ready" with the moment, which comes first: a narrow screen cuts the model's name instead."""
+    if not state.ready_seen:
+        return "ready since before the watch began"
+    if state.ready_s is None or state.started_s is None:
+        return "ready"
+    return f"ready {clock_text(state.ready_s - state.started_s)} after the start"
