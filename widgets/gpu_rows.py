@@ -12,6 +12,8 @@ from widgets.lines import Line, Span, cut, spread
 from widgets.titles import label, title
 from widgets.values import GpuPanel, Mood
 
+_LABEL_CELLS = 8
+
 
 class GpuRows(LineWidget, can_focus=True):
     """Memory, its slope, utilisation with history, power and temperature of each GPU."""
@@ -63,7 +65,8 @@ class GpuRows(LineWidget, can_focus=True):
         if height < shown + 2 and self.panel.alarm:
             return [self._alarm(width, shown)]
         if height < shown + 2:
-            first = _exactly(title(self, 1, "GPU", caption, room), room)
+            short = caption.partition(" · ")[0] if cells.width(caption) > room - _LABEL_CELLS else caption
+            first = _exactly(title(self, 1, "GPU", short, room), room)
             return [gpu_columns.head(first, width, self.glyphs)]
         extra = f" {self.glyphs.dot} {self._paging(shown)}" if self._paging(shown) else ""
         blank = (Span(" " * room),)

@@ -102,6 +102,14 @@ def test_why_the_figures_are_old_is_said_at_every_size() -> None:
     assert texts(made, 80, 5)[0] == " 1 GPU  4 more: 1 PgDn · driver has not answered for 7 s"
 
 
+def test_a_caption_too_long_for_the_heads_keeps_its_first_part_whole() -> None:
+    made = pane(
+        *(replace(ROW, index=index) for index in range(8)), caption="740 of 1123 GiB · driver 580.159.04"
+    )
+    assert texts(made, 80, 9)[0].startswith(" 1 GPU  740 of 1123 GiB   ")
+    assert "driver 580.159.04" in texts(made, 120, 10)[0]
+
+
 def test_sixteen_gpus_come_in_pages_that_say_what_is_missing() -> None:
     made = pane(*(replace(ROW, index=index) for index in range(16)), caption="16 GPUs")
     first = texts(made, 80, 9)
