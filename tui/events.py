@@ -344,7 +344,7 @@ class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
 
 
 class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
-    """A finished (or failed, or cancelled) benchmark. Definitions: tui/agent/load_metrics.py."""
+    """A finished (or failed, or cancelled) benchmark. Definitions: tui/agent/load/metrics.py."""
 
     run: str
     outcome: Literal["done", "failed", "cancelled"]

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from tui.agent import bindings
+from tui.agent.gpus import bindings
 
 _LOADED = (
-    "import sys; from tui.agent import bindings; module = bindings.load();"
+    "import sys; from tui.agent.gpus import bindings as bindings; module = bindings.load();"
     "print(len(vars(module)), *('ctypes.util' in sys.modules, 'typing' in sys.modules, module.__name__))"
 )
 
@@ -89,7 +89,7 @@ def test_loading_it_brings_in_nothing_heavy() -> None:
 
 def test_a_library_outside_the_loaders_search_is_found_where_some_hosts_keep_it(nvml_stub: Stub) -> None:
     script = (
-        "import sys; from tui.agent import bindings;"
+        "import sys; from tui.agent.gpus import bindings as bindings;"
         "found = bindings.find_library(['/nowhere', sys.argv[1]]);"
         "module = bindings.load(); module.nvmlInitWithFlags(0);"
         "print(*found, module.nvmlSystemGetDriverVersion())"

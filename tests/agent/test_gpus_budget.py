@@ -18,7 +18,7 @@ Message = dict[str, Any]
 # Ticks at these moments, with the stand-in's clock set to each, and prints what was sent.
 _TICKS = """
 import json, os, sys
-from tui.agent import gpus
+from tui.agent.gpus import worker as gpus
 sent = []
 reader = gpus.Reader(sent.append)
 for moment in json.loads(sys.argv[1]):
@@ -184,7 +184,7 @@ def test_a_driver_updated_under_the_reader_needs_a_fresh_process(run: Run) -> No
 
 def test_a_missing_library_costs_no_bindings(tmp_path: Path) -> None:
     (tmp_path / "libnvidia-ml.so.1").write_bytes(b"not a library")
-    script = "import sys; from tui.agent import gpus; gpus.Reader(lambda _: None).tick(0);"
+    script = "import sys; from tui.agent.gpus import worker as gpus; gpus.Reader(lambda _: None).tick(0);"
     done = subprocess.run(
         [sys.executable, "-c", script + "print('pynvml' in sys.modules)"],
         cwd=Path(__file__).parents[2],

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.agent import driver_words
-from tui.agent.gpu_places import places
-from tui.agent.gpu_row import memory_mib, number, percent, scaled, text
-from tui.agent.gpu_users import Allowance, merged, trusted
-from tui.agent.gpus import next_due
+from tui.agent.gpus import driver_words
+from tui.agent.gpus.places import places
+from tui.agent.gpus.row import memory_mib, number, percent, scaled, text
+from tui.agent.gpus.users import Allowance, merged, trusted
+from tui.agent.gpus.worker import next_due
 
 MIB = 1024 * 1024
 

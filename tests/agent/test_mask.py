@@ -10,8 +10,8 @@ from agent_process import until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.agent.keys import arguments_of, key_in, key_of, split_arguments
 from tui.agent.mask import HIDDEN, is_secret_name, mask_argv, mask_environment, mask_text
+from tui.agent.processes.keys import arguments_of, key_in, key_of, split_arguments
 
 SECRET = "s3cr3tValue.x-Y_z"
 HF = "hf_" + "aB3" * 8

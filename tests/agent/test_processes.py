@@ -16,7 +16,7 @@ from tui.agent import wire
 from tui.engines.registry import matchers
 from tui.requests import FollowRequest, Matcher, WatchRequest
 
-QUICK = "import tui.agent.processes as p; p.LOOK_S = 0.05; p.SETTLED_S = 0.2; p._HELPERS_S = 0.1"
+QUICK = "import tui.agent.processes.worker as p; p.LOOK_S = 0.05; p.SETTLED_S = 0.2; p._HELPERS_S = 0.1"
 SECRET = "s3cr3t-Value-of-a-key"
 MARK = f"fake-engine-{os.getpid()}"
 MATCHERS = [
@@ -27,7 +27,7 @@ MATCHERS = [
         environment=["NCCL_", "HF_"],
     )
 ]
-BECOME_NOBODY = "import os, tui.agent.processes, tui.agent.main; os.setgid(65534); os.setuid(65534)"
+BECOME_NOBODY = "import os, tui.agent.processes.worker, tui.agent.main; os.setgid(65534); os.setuid(65534)"
 SLEEP = "import time; time.sleep(100)"
 # What setproctitle does: the title overwrites the arguments and the environment behind them.
 RETITLE = """

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tui.agent.forest import descendants, grow
-from tui.agent.procfs import parse_stat
-from tui.agent.sighting import container_in, is_title
+from tui.agent.processes.forest import descendants, grow
+from tui.agent.processes.procfs import parse_stat
+from tui.agent.processes.sighting import container_in, is_title
 
 ID = "0123456789abcdef" * 4
 

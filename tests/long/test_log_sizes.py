@@ -24,7 +24,7 @@ MEMORY_LIMIT_MIB = 40
 
 READ_ALL = """
 import base64, json, re, sys, zlib
-from tui.agent.tail import Tail
+from tui.agent.tail.worker import Tail
 count, crc, first, gaps = 0, 0, b"", []
 def send(message):
     global count, crc, first
@@ -134,7 +134,7 @@ def test_a_busy_log_that_is_rotated_twice_a_second_loses_nothing(
     import base64
     import time
 
-    from tui.agent.tail import Tail
+    from tui.agent.tail.worker import Tail
 
     log = tmp_path / "busy.log"
     log.write_bytes(b"")

@@ -19,14 +19,14 @@ from tui.requests import AnyRequest
 ROOT = Path(__file__).parents[2]
 _SERVE = (
     "import importlib, sys; from tui.agent import worker;"
-    "importlib.import_module('tui.agent.' + sys.argv[1]).serve(worker.Channel(0, 1))"
+    "importlib.import_module('tui.agent.' + sys.argv[1] + '.worker').serve(worker.Channel(0, 1))"
 )
 # Stand-ins for workers take their modules' place before the agent forks.
 _AGENT = """
 import json, sys, types
 stand_ins, prelude = json.loads(sys.argv[1])
 for name, source in stand_ins.items():
-    module = types.ModuleType("tui.agent." + name)
+    module = types.ModuleType("tui.agent." + name + ".worker")
     exec("import os, time\\nfrom tui.agent import wire\\n" + source, module.__dict__)
     sys.modules[module.__name__] = module
 exec(prelude)

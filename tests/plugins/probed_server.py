@@ -19,8 +19,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from tui import events
-from tui.agent.probe_plan import Plan
-from tui.agent.prober import Prober
+from tui.agent.probe.ladder import Prober
+from tui.agent.probe.plan import Plan
 from tui.requests import ProbePlan
 
 READY = [("port", "ok"), ("health", "ok"), ("models", "ok"), ("token", "ok")]

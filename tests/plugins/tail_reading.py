@@ -7,7 +7,7 @@ from typing import Any
 
 from tui import events
 from tui.agent import wire
-from tui.agent.tail import Tail
+from tui.agent.tail.worker import Tail
 
 Message = dict[str, Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from tui.agent import procfs, wire
+from tui.agent import wire
+from tui.agent.processes import procfs
 
 
 def hello() -> dict[str, object]:

@@ -8,11 +8,12 @@ import select
 import signal
 import time
 
-from tui.agent import exits, wire
+from tui.agent import wire
 from tui.agent.channel import encode
 from tui.agent.crew import Crew
 from tui.agent.hello import hello
 from tui.agent.output import Output
+from tui.agent.processes import exits
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:

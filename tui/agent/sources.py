@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 else:
     Loader = object
 
-_PACKAGES = ("tui", "tui.agent")
-
 
 class Finder(Loader):
     """An importer (finder and loader) of modules that exist as text alone."""
@@ -35,7 +33,7 @@ class Finder(Loader):
         """Return how to load a module of ours, None for any other."""
         if fullname not in self.texts:
             return None
-        package = fullname in _PACKAGES
+        package = any(name.startswith(fullname + ".") for name in self.texts)
         return importlib.machinery.ModuleSpec(fullname, self, origin=_origin(fullname), is_package=package)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:

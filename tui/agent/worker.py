@@ -1,7 +1,7 @@
 """Workers: forked children of the agent, one for each kind of read that can block for ever.
 
-A worker is a module of this package with ``serve(channel)``. One that hangs is told of and never doubled; one
-that died is started again.
+A worker is a folder of this package whose ``worker.py`` has ``serve(channel)``. One that hangs is told of
+and never doubled; one that died is started again.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _run(name: str, channel: Channel, keep: tuple[int, int, int]) -> NoReturn:
     status = 1
     try:
         _detach(keep)
-        importlib.import_module("tui.agent." + name).serve(channel)
+        importlib.import_module("tui.agent." + name + ".worker").serve(channel)
         status = 0
     finally:
         if status:

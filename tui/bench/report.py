@@ -1,4 +1,4 @@
-"""A benchmark's result as JSON, as text, as an exit code. Formulas: tui/agent/load_metrics.py."""
+"""A benchmark's result as JSON, as text, as an exit code. Formulas: tui/agent/load/metrics.py."""
 
 from tui.bench.metrics import tokens_per_chunk
 from tui.events import BenchResult, Percentiles

@@ -1,4 +1,4 @@
-"""The benchmark pane. Definitions of the metrics: tui/agent/load_metrics.py."""
+"""The benchmark pane. Definitions of the metrics: tui/agent/load/metrics.py."""
 
 from tui.events import BenchProgress, BenchResult, Percentiles
 from tui.present.figures import figure

@@ -6,9 +6,10 @@ import zlib
 from dataclasses import dataclass
 from importlib import resources
 from importlib.machinery import PathFinder
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from tui.agent import bindings
+from tui.agent.gpus import bindings
 from tui.agent.wire import EXIT_BAD_SOURCE
 
 _STAGE = """
@@ -55,12 +56,19 @@ def bundle() -> Bundle:
 
 
 def agent_texts() -> dict[str, str]:
-    """Return the source of each of the agent's modules by its import name."""
+    """Return the source of each of the agent's modules by its import name; packages are empty."""
     texts = {"tui": "", "tui.agent": ""}
-    for file in resources.files("tui.agent").iterdir():
-        if file.name.endswith(".py") and file.name != "__init__.py":
-            texts[f"tui.agent.{file.name.removesuffix('.py')}"] = file.read_text("utf-8")
+    for item in resources.files("tui.agent").iterdir():
+        if item.is_dir():
+            modules = _modules(item, f"tui.agent.{item.name}")
+            texts |= {f"tui.agent.{item.name}": "", **modules} if modules else {}
+    texts |= _modules(resources.files("tui.agent"), "tui.agent")
     return dict(sorted(texts.items()))
+
+
+def _modules(folder: Traversable, package: str) -> dict[str, str]:
+    files = [file for file in folder.iterdir() if file.name.endswith(".py") and file.name != "__init__.py"]
+    return {f"{package}.{file.name.removesuffix('.py')}": file.read_text("utf-8") for file in files}
 
 
 def _pynvml() -> bytes:

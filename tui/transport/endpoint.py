@@ -1,6 +1,6 @@
 """A server known by its URL alone: readiness asked with httpx from this machine, and nothing else.
 
-The ladder and its pace are those of the agent's probe (tui/agent/probe.py); what only a process on the host
+The ladder and its pace are those of the agent's probe (tui/agent/probe); what only a process on the host
 can see (GPUs, processes, the log) is not there, and the first notice says so.
 """
 

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from tui import events
-from tui.agent import load_run
+from tui.agent.load import run as load_run
 from tui.agent.worker import Channel
 from tui.events import AnyEvent, BenchProgress, BenchResult, BenchSpec
 from tui.requests import BenchCancelRequest, BenchRequest

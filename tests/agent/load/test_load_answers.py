@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tui.agent import load_http, load_response
+from tui.agent.http import response as load_response
+from tui.agent.load import connections as load_http
 
 Say = Any
 Reply = Callable[[Any], Iterable[Any]]

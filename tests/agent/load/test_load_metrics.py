@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.agent.load_http import Exchange
-from tui.agent.load_judge import Asked
-from tui.agent.load_metrics import Samples, Tally
-from tui.agent.load_response import FramingError, Response
-from tui.agent.load_stream import StreamReader, read_exchange
+from tui.agent.http.response import FramingError, Response
+from tui.agent.load.connections import Exchange
+from tui.agent.load.judge import Asked
+from tui.agent.load.metrics import Samples, Tally
+from tui.agent.load.stream import StreamReader, read_exchange
 
 
 def _event(choice: dict[str, object], **more: object) -> bytes:

@@ -103,7 +103,7 @@ def test_it_ends_with_its_agent_in_the_middle_of_a_run(served: Any, serve: Any, 
 
 
 def test_asyncio_is_not_imported_before_the_first_benchmark(served: Any) -> None:
-    program = "import sys, tui.agent.load; raise SystemExit('asyncio' in sys.modules or 'ssl' in sys.modules)"
+    program = "import sys, tui.agent.load.worker; sys.exit('asyncio' in sys.modules or 'ssl' in sys.modules)"
     worker = served("load")
     assert subprocess.run([worker.process.args[0], "-c", program], check=False).returncode == 0
 

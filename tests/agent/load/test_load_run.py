@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tui.agent import load_run, load_stage
+from tui.agent.load import run as load_run
+from tui.agent.load import stage as load_stage
 
 Say = Any
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tui.agent import load_http
+from tui.agent.load import connections as load_http
 
 
 @pytest.fixture(scope="module")

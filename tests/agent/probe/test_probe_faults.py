@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from probed_server import KEY, READY, Asked, Climb, Engine, Serve, Step, certificate, http, url
 
-from tui.agent import http_connection
+from tui.agent.http import connection as http_connection
 
 LISTED = b'{"data":[{"id":"tiny"}]}'
 

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import pytest
 from tail_reading import Reading
 
-from tui.agent import tail, wire
+from tui.agent import wire
+from tui.agent.tail import worker as tail
 from tui.requests import FollowRequest
 
 

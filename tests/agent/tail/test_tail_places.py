@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tail_reading import Reading
 
-from tui.agent import log_place
+from tui.agent.tail import place as log_place
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tail_reading import Reading
 
-from tui.agent import log_start, wire
+from tui.agent import wire
+from tui.agent.tail import start as log_start
 
 
 @pytest.fixture

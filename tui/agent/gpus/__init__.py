@@ -1,0 +1,1 @@
+"""The GPU reader: what the NVIDIA driver tells."""

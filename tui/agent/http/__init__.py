@@ -1,0 +1,1 @@
+"""HTTP as the workers speak it, over bare sockets."""

@@ -1,0 +1,239 @@
+"""What a streamed chat completion says: server-sent events and OpenAI-style chunks, read after the fact.
+
+Fed with the stamped reads of one exchange, in any pieces: characters split over reads, many events in one,
+any of the three line ends, comments, absent spaces. Lines end at line feed and carriage return alone, so that
+U+2028 inside a string stays there. Nothing a server sends raises here; what is wrong with it becomes a fault
+of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, cast
+
+from tui.agent.load.mould import TEXT_NAMES, Mould
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tui.agent.load.connections import Exchange
+
+_DETAIL_CHARACTERS = 200
+
+
+class Answer:
+    """What one stream amounted to.
+
+    ``stamps_s`` are the moments of the chunks that carry text (content or reasoning, not empty), ``last_s``
+    that of the last chunk with text or the finish reason. ``usage_output`` and ``usage_input`` are the
+    server's own counts of tokens, None where it gave none. ``fault`` is the first thing wrong inside the
+    stream: stream_error (an error object or event), bad_json. ``nothing_read`` is True until an event came.
+    """
+
+    __slots__ = (
+        "detail",
+        "done",
+        "fault",
+        "finish",
+        "last_s",
+        "model",
+        "nothing_read",
+        "stamps_s",
+        "usage_input",
+        "usage_output",
+    )
+
+    def __init__(self) -> None:
+        self.stamps_s: list[float] = []
+        self.last_s: float | None = None
+        self.usage_output: int | None = None
+        self.usage_input: int | None = None
+        self.finish: str | None = None
+        self.model: str | None = None
+        self.done = False
+        self.nothing_read = True
+        self.fault = ""
+        self.detail = ""
+
+    def add_text(self, moment_s: float) -> None:
+        """Note a chunk with text."""
+        self.stamps_s.append(moment_s)
+        self.last_s = moment_s
+
+    def fail(self, fault: str, detail: str) -> None:
+        """Keep the first fault."""
+        if not self.fault:
+            self.fault, self.detail = fault, plain(detail[:_DETAIL_CHARACTERS])
+
+
+class StreamReader:
+    """Turns stamped reads into an Answer, one read at a time."""
+
+    def __init__(self) -> None:
+        self.answer = Answer()
+        self._pieces: list[bytes] = []
+        self._after_return = False
+        self._begun = False
+        self._event = b""
+        self._data: list[bytes] = []
+        self._mould = Mould()
+
+    def feed(self, moment_s: float, data: bytes) -> None:
+        """Take one read."""
+        if self._mould.fits(data) and not (self._pieces or self._data or self._event):
+            self.answer.add_text(moment_s)
+            return
+        if self._is_one_event(data):
+            chunk = self._dispatch_text(moment_s, data[6:-2], b"")
+            if chunk is not None:
+                self._mould.learn(data, chunk)
+            return
+        if not self._begun:
+            data = self._begin(data)
+        if self._after_return and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_return = data.endswith(b"\r")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\n" not in data:
+            self._pieces.append(data)
+            return
+        lines = data.split(b"\n")
+        if self._pieces:
+            lines[0] = b"".join(self._pieces) + lines[0]
+        rest = lines.pop()
+        self._pieces = [rest] if rest else []
+        for line in lines:
+            self._line(moment_s, line)
+
+    def _is_one_event(self, data: bytes) -> bool:
+        """Tell whether a read is exactly one event of one data line, as most are."""
+        return (
+            self._begun
+            and data.startswith(b"data: ")
+            and data.endswith(b"\n\n")
+            and data.count(b"\n") == 2
+            and not (self._pieces or self._data or self._event or self._after_return or b"\r" in data)
+        )
+
+    def close(self, moment_s: float) -> None:
+        """Take what stood in an unfinished last event if it is whole: some servers omit the last line end."""
+        rest = b"".join(self._pieces)
+        if rest:
+            self._line(moment_s, rest)
+        data = b"\n".join(self._data)
+        if data.strip() == b"[DONE]" or _object(data) is not None:
+            self._dispatch(moment_s)
+
+    def _begin(self, data: bytes) -> bytes:
+        self._begun = True
+        return data[3:] if data.startswith(b"\xef\xbb\xbf") else data
+
+    def _line(self, moment_s: float, line: bytes) -> None:
+        if not line:
+            self._dispatch(moment_s)
+        elif line.startswith(b"data:"):
+            self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+        elif line.startswith(b"event:"):
+            self._event = line[6:].strip()
+
+    def _dispatch(self, moment_s: float) -> None:
+        data, event = self._data, self._event
+        if not data and not event:
+            return
+        self._data, self._event = [], b""
+        self._dispatch_text(moment_s, data[0] if len(data) == 1 else b"\n".join(data), event)
+
+    def _dispatch_text(self, moment_s: float, text: bytes, event: bytes) -> dict[str, Any] | None:
+        """Take the data of one event; return it where it is a chunk."""
+        self.answer.nothing_read = False
+        if event == b"error":
+            self.answer.fail("stream_error", _words(_object(text), text))
+        elif text.strip() == b"[DONE]":
+            self.answer.done = True
+        elif text:
+            return self._take(moment_s, text)
+        return None
+
+    def _take(self, moment_s: float, text: bytes) -> dict[str, Any] | None:
+        chunk = _object(text)
+        if chunk is None:
+            self.answer.fail("bad_json", text.decode("utf-8", "replace"))
+        elif chunk.get("error") or chunk.get("object") == "error":
+            self.answer.fail("stream_error", _words(chunk, text))
+        else:
+            read_chunk(self.answer, moment_s, chunk)
+            return chunk
+        return None
+
+
+def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
+    """Add one chat.completion.chunk to an answer."""
+    model = chunk.get("model")
+    if isinstance(model, str) and model and model != answer.model:
+        answer.model = plain(model)
+    usage = chunk.get("usage")
+    if usage:
+        counts = _fields(usage)
+        answer.usage_output = _count(counts.get("completion_tokens"), answer.usage_output)
+        answer.usage_input = _count(counts.get("prompt_tokens"), answer.usage_input)
+    choices: Any = chunk.get("choices")
+    choice = _fields(choices[0]) if isinstance(choices, list) and choices else {}
+    if _has_text(_fields(choice.get("delta"))):
+        answer.add_text(moment_s)
+    finish = choice.get("finish_reason")
+    if isinstance(finish, str) and finish:
+        answer.finish = finish
+        answer.last_s = moment_s
+
+
+def read_exchange(exchange: Exchange) -> Answer:
+    """Read all of an exchange's stream at once."""
+    reader = StreamReader()
+    for moment_s, data in exchange.reads:
+        reader.feed(moment_s, data)
+    reader.close(exchange.ended_s)
+    return reader.answer
+
+
+def plain(text: str) -> str:
+    """Return a text from a server's JSON without lone surrogates, which no other JSON reader takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return an object's fields, none for what is no object."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _has_text(delta: dict[str, Any]) -> bool:
+    """Tell whether a delta carries text: content, or reasoning under either of its two names."""
+    for name in TEXT_NAMES:
+        text = delta.get(name)
+        if isinstance(text, str) and text:
+            return True
+    return False
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _count(value: Any, before: int | None) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else before
+
+
+def _words(found: dict[str, Any] | None, text: bytes) -> str:
+    """Return the message of an error object, whichever of its common shapes it has."""
+    error: Any = (found.get("error") or found) if found is not None else None
+    words: Any = _fields(error).get("message", error)
+    return words if isinstance(words, str) else text.decode("utf-8", "replace")
+
+
+def error_words(body: bytes) -> str:
+    """Return what the body of a refusal says, in at most 200 characters."""
+    return plain(_words(_object(body), body).strip()[:_DETAIL_CHARACTERS])

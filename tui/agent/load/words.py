@@ -1,0 +1,60 @@
+"""What a benchmark says for people: one sentence for each class of failure, and for how a run ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui.agent.load.metrics import Tally
+
+CLIENT_BOUND_CPU = 0.7  # of one core; research with published clients shows their figures drift above it
+
+_SENTENCES = {
+    "refused": "{where} refuses connections: no server listens there (yet)",
+    "dns": "the host in {where} is not known from here: {detail}",
+    "timeout": "{where} did not answer: {detail}",
+    "reset": "{where} broke the connection: {detail}",
+    "tls": "no trusted TLS with {where}: {detail}; name its CA file, or use --insecure",
+    "unreachable": "there is no way to {where}: {detail}",
+    "not_http": "what listens at {where} speaks no HTTP: {detail}",
+    "http_401": "{where} wants an API key (401): name the variable that holds it with --api-key-env",
+    "http_403": "{where} does not allow this (403): {detail}",
+    "http_404": "{where} has no such endpoint or model (404): {detail}",
+    "http_429": "{where} takes no more requests now (429): {detail}",
+    "http_503": "{where} is not ready (503): {detail}",
+    "not_a_stream": "{where} does not stream its answers: {detail}",
+    "stream_error": "{where} reported an error inside its answer: {detail}",
+    "bad_json": "{where} sent an event that is no JSON: {detail}",
+    "cut": "{where} cut its answer off: {detail}",
+    "wrong_model": "{where} serves another model: {detail}",
+    "no_token": "{where} generated nothing: {detail}",
+    "short": "{where} answers with fewer tokens than asked: {detail}",
+    "bad_url": "{detail}",
+    "bad_request": "{detail}",
+    "no_model": "{where} lists no model: name one with --model",
+}
+
+
+def failure_sentence(fault: str, detail: str, where: str) -> str:
+    """Return one failure in a sentence."""
+    if fault in _SENTENCES:
+        return _SENTENCES[fault].format(where=where, detail=detail or "no reason given").rstrip()
+    return "%s answered %s: %s" % (where, fault.replace("http_", ""), detail or "no reason given")
+
+
+def outcome_sentence(tally: Tally, *, requests: int, where: str, cpu_fraction: float | None) -> str:
+    """Return how a measured run went."""
+    if not tally.completed:
+        return "no request succeeded: " + failure_sentence(*tally.last_failure, where)
+    parts = ["%d of %d requests answered" % (tally.completed, requests)]
+    if tally.failures:
+        parts.append("failed: " + ", ".join("%s %d" % one for one in sorted(tally.failures.items())))
+    if tally.completed + tally.failed < requests:
+        parts.append("stopped early")
+    if tally.ended_early:
+        parts.append("%d answers ended by themselves before the length asked for" % tally.ended_early)
+    if tally.by_chunks:
+        parts.append("the server counts no tokens, so chunks were counted")
+    if cpu_fraction is not None and cpu_fraction > CLIENT_BOUND_CPU:
+        parts.append("the load generator used %.0f %% of a core and may be the limit" % (cpu_fraction * 100))
+    return "; ".join(parts)

@@ -1,0 +1,1 @@
+"""The probe: the readiness ladder, climbed by questions to the server."""

@@ -1,0 +1,1 @@
+"""The process reader: servers, their trees, their ends and their keys."""

@@ -1,0 +1,1 @@
+"""The log reader: one file followed through everything that happens to logs."""
