@@ -21,7 +21,7 @@ class NotesPane(Pages):
         self._follows = True
 
     def add(self, clock: str, sentence: str) -> None:
-        """Add a sentence with the clock of the header at that time."""
+        """Add a sentence with the time of day at which it was said."""
         self._notes.append((clock, sentence))
         self.show()
 

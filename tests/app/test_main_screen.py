@@ -1,5 +1,6 @@
 """The screen, driven by keys."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -186,6 +187,15 @@ async def test_copying_says_sent_and_keeps_a_note(view: StillView) -> None:
         await settle(pilot)
         text = picture(app)
     assert text.count("sent to terminal (") == 2
+
+
+async def test_a_note_bears_the_time_of_day(view: StillView) -> None:
+    app = TminusApp(view)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("b")
+        await settle(pilot)
+        text = "".join(text_of(line) for line in app.main.notes.lines(80, 5))
+    assert re.search(r"\b\d\d:\d\d:\d\d\b", text)
 
 
 async def test_the_help_lies_over_the_screen_and_closes(view: StillView) -> None:

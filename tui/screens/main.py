@@ -4,6 +4,7 @@ Nothing paints when data arrives. A timer at 4 Hz pulls new log lines from the v
 values of all panes; a pane repaints the lines that changed.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -150,7 +151,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if before is None or (before.header.host, before.header.phase) != (header.host, header.phase):
             self.app.title = f"{header.host}: {header.phase}"
         if values.status and (before is None or values.status != before.status):
-            self.notes.add(header.clock, values.status)
+            self.notes.add(_time_of_day(), values.status)
 
     def _arrange(self) -> None:
         bench = self.bench.panel
@@ -165,7 +166,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Tell the person what a key did, in the status line and the notes."""
         if sentence:
             self.status.answer(sentence, _ANSWER_PAINTS)
-            self.notes.add(self.header.header.clock, sentence)
+            self.notes.add(_time_of_day(), sentence)
 
     # Keys.
 
@@ -272,3 +273,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.answer("there is no line to copy")
         else:
             self.app.copy_to_clipboard(text)
+
+
+def _time_of_day() -> str:
+    """Return the time on this machine: unlike T+ it goes on after READY, and is what a log is compared by."""
+    return time.strftime("%H:%M:%S")
