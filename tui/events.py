@@ -11,20 +11,10 @@ from typing import Literal
 import msgspec
 
 from tui.agent import wire
+from tui.event_base import Event, Part
+from tui.past_load import PastLoad
 
 VERSION = 1
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
-    """What every event carries: when it happened and when it was received."""
-
-    mono_s: float
-    wall_s: float
-    client_s: float = 0.0
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A value inside an event or command."""
 
 
 # The host and its gpus.
@@ -104,7 +94,10 @@ class Gpus(Event, frozen=True, kw_only=True, tag=wire.GPUS):
 
 
 class GpuDetail(Part, frozen=True, kw_only=True):
-    """The slow tier (each 5 s) of one GPU. ``event_reasons`` is NVML's bit mask."""
+    """The slow tier (each 5 s) of one GPU. ``event_reasons`` is NVML's bit mask.
+
+    ``pcie_received_mib`` is what came over PCIe since the reader's start, None where the GPU cannot say.
+    """
 
     index: int
     temperature_c: float | None
@@ -114,6 +107,7 @@ class GpuDetail(Part, frozen=True, kw_only=True):
     ecc_uncorrected: int | None
     pcie_generation: int | None
     pcie_width: int | None
+    pcie_received_mib: float | None = None
 
 
 class GpuDetails(Event, frozen=True, kw_only=True, tag=wire.GPU_DETAILS):
@@ -296,9 +290,19 @@ class Tick(Event, frozen=True, kw_only=True, tag=wire.TICK):
 
 
 class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
-    """What past loads tell, read once from outside the stream. Filled by later rooms."""
+    """What past loads tell, read once from outside the stream, newest last."""
 
     sentence: str
+    loads: list[PastLoad] = []
+
+
+class Checkpoint(Event, frozen=True, kw_only=True, tag=wire.CHECKPOINT):
+    """The size of the model's weight files, by directory entries alone: none is opened. None is not known."""
+
+    model: str
+    weight_bytes: int | None
+    files: int
+    sentence: str = ""
 
 
 # The benchmark.
@@ -373,7 +377,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
 AnyEvent = (
     Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
     | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
-    | Pong | Link | Goodbye | Tick | History | BenchProgress | BenchResult
+    | Pong | Link | Goodbye | Tick | History | Checkpoint | BenchProgress | BenchResult
 )
 # fmt: on
 

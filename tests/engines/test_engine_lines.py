@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from tui.engines.base import Engine, Level, Phase
+from tui.engines.base import Engine
+from tui.engines.lines import Level
+from tui.engines.phase import Phase
 from tui.engines.llamacpp import LLAMACPP
 from tui.engines.registry import ENGINES
 from tui.engines.sglang import SGLANG

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import pytest
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.engines.registry import engine_named
 from tui.watch.phases import LogPhases
 

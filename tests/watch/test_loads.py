@@ -3,7 +3,7 @@
 import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB."
 VLLM = "vllm serve qwen --port 30000"

@@ -1,6 +1,6 @@
 """The log's last lines: numbers, bars, levels."""
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.watch.log_buffer import LogBuffer
 
 

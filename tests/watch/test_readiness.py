@@ -3,7 +3,7 @@
 import pytest
 from watched_host import Watch, WatchedHost
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.watch.ladder import Rung
 
 WORDS = {"unknown": "?", "waiting": "w", "ok": "o", "bad": "b"}

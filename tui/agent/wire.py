@@ -36,6 +36,7 @@ GOODBYE = "goodbye"
 LINK = "link"
 TICK = "tick"
 HISTORY = "history"
+CHECKPOINT = "checkpoint"
 
 # Client -> agent.
 WATCH = "watch"

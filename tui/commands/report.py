@@ -11,7 +11,7 @@ from tui.commands.records import (
     ReadinessRecord,
     VerdictRecord,
 )
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.events import AnyEvent, Link, LogSource, Notice, Probe
 from tui.watch.state import WatchState
 

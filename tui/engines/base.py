@@ -1,19 +1,19 @@
 """What an engine is to tminus: data about its processes, arguments, endpoints and log, and no behaviour.
 
 An engine is one ``Engine`` value in one file and one line in ``registry.py``. Everything here is pure: no
-I/O, no clock. Line patterns are searched anywhere in a cleaned line, since container front ends, ranks and
-progress bars put text in front of what the engine printed.
+I/O, no clock. What its log says is a table of rules (``rules.py``), read by ``reader.py``.
 """
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
-from tui.engines.lines import troubling
+from tui.engines.header import HeaderForm
+from tui.engines.lines import Level, troubling
+from tui.engines.phase import Phase
+from tui.engines.rules import FaultRule, Rule
 from tui.requests import Matcher
 
-Level = Literal["", "warning", "error"]
 RoleKind = Literal["launcher", "rank", "engine_core", "detokenizer", "controller", "helper"]
 
 ENVIRONMENT = [
@@ -21,59 +21,6 @@ ENVIRONMENT = [
     "TRITON_", "UCX_", "GLOO_", "HF_", "TRANSFORMERS_", "LLAMA_", "GGML_", "FLASHINFER_", "NVSHMEM_", "RAY_",
 ]  # fmt: skip
 """Prefixes of the environment variables that concern engines and GPUs."""
-
-
-class Phase(StrEnum):
-    """Where a load stands, coarsely, in the order of a load. The value is what --json prints.
-
-    ``LOADING`` covers distributed set-up, weights, KV cache and compilation before capture. ``FAILED`` and
-    ``STOPPED`` are what a log line can say of the end; a load's own phase is always one of the others.
-    """
-
-    LAUNCH = "launch"
-    LOADING = "loading"
-    CAPTURE = "capture"
-    START_API = "start_api"
-    WARMUP = "warmup"
-    READY = "ready"
-    FAILED = "failed"
-    STOPPED = "stopped"
-
-    @property
-    def words(self) -> str:
-        """The phase as it is shown."""
-        return _PHASE_WORDS[self]
-
-    @property
-    def order(self) -> int:
-        """The place in a load, 0 for the first."""
-        return _PHASE_ORDER[self]
-
-
-_PHASE_WORDS = {phase: phase.value for phase in Phase} | {
-    Phase.START_API: "API start",
-    Phase.WARMUP: "warm-up",
-}
-_PHASE_ORDER = {phase: place for place, phase in enumerate(Phase)}
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseRule:
-    """A line in which ``pattern`` is found says that the load has reached ``phase``.
-
-    ``versions`` says which releases print it. A rule with ``back`` also takes a load back to an earlier
-    phase (a draft model's weights come after the capture of the target model); others only go forward.
-    """
-
-    phase: Phase
-    pattern: re.Pattern[str]
-    versions: str
-    back: bool = False
-
-
-def rows(phase: Phase, *lines: tuple[str, str], back: bool = False) -> tuple[PhaseRule, ...]:
-    """Return rows of an engine's phase table from (pattern, versions) pairs."""
-    return tuple(PhaseRule(phase, re.compile(pattern), versions, back) for pattern, versions in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +100,22 @@ class ServerArguments:
 
 
 @dataclass(frozen=True, slots=True)
+class Metrics:
+    """Names of Prometheus series, by what they count; None where the engine has none.
+
+    ``kv_used`` is a share, 0 to 1. ``generated_tokens`` is a counter: it stands still when nothing is generated.
+    """
+
+    running: str | None = None
+    queued: str | None = None
+    kv_used: str | None = None
+    generated_tokens: str | None = None
+    prompt_tokens: str | None = None
+    ttft: str | None = None
+    itl: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Engine:
     """All that tminus knows of one engine.
 
@@ -161,11 +124,13 @@ class Engine:
     ``health_costs_a_token``: /health generates a token, so it is asked at most once a second.
     ``model_is_name``: without a served name on the command line the server lists the model argument itself.
     ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
-    one is found in the first line of every start. ``access`` matches an access line (groups ``client``,
-    ``method``, ``path``, ``code``), ``access_hint`` is a text in every such line; ``echo`` matches another
-    line that a probe of ours causes. ``fatal`` lines
-    support the reason of an end: patterns that name a cause first, those that only report one last.
-    ``shutdown`` lines say that the end was asked for, unless a fatal line stands before.
+    one is found in the first line of every start. ``sign`` is found in lines that only this engine writes.
+    ``order`` is the order of its phases where it is not the usual one. ``header``, ``rules``, ``faults`` and
+    ``frames`` are what ``reader.py`` reads its log by; ``frames`` gives the phase of functions in tracebacks.
+    ``access`` matches an access line (groups ``client``, ``method``, ``path``, ``code``), ``access_hint`` is a
+    text in every such line; ``echo`` matches another line that a probe of ours causes. ``metrics`` names the
+    Prometheus series for what tminus asks (None: not served), ``flush_cache`` is the call that empties the
+    prefix cache ("POST /flush_cache").
     """
 
     name: str
@@ -174,14 +139,17 @@ class Engine:
     default_port: int
     flags: Flags
     roles: tuple[RoleRule, ...]
-    phases: tuple[PhaseRule, ...]
-    fatal: tuple[re.Pattern[str], ...]
-    shutdown: re.Pattern[str]
+    header: HeaderForm
+    sign: re.Pattern[str]
+    rules: tuple[Rule, ...]
+    faults: tuple[FaultRule, ...]
+    frames: tuple[tuple[Phase, frozenset[str]], ...]
     error: re.Pattern[str]
     warning: re.Pattern[str]
     access: re.Pattern[str]
     access_hint: str
     first_lines: tuple[str, ...]
+    order: tuple[Phase, ...] = tuple(Phase)
     echo: re.Pattern[str] | None = None
     default_host: str = "127.0.0.1"
     health_path: str = "/health"
@@ -192,6 +160,12 @@ class Engine:
     model_is_name: bool = True
     log_stream: Literal["stdout", "stderr"] = "stderr"
     server_header: str | None = None
+    metrics: Metrics | None = None
+    flush_cache: str | None = None
+
+    def place(self, phase: Phase) -> int:
+        """Return the place of a phase in this engine's loads."""
+        return self.order.index(phase) if phase in self.order else phase.order
 
     def level(self, line: str) -> Level:
         """Return whether a log line tells of an error or a warning."""

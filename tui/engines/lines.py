@@ -1,6 +1,9 @@
 """Line patterns that several engines share, bounded so that any line of 64 KiB is searched at once."""
 
 import re
+from typing import Literal
+
+Level = Literal["", "warning", "error"]
 
 # uvicorn: `INFO:     127.0.0.1:53752 - "GET /health HTTP/1.1" 200 OK`, behind any prefix.
 UVICORN_ACCESS = re.compile(

@@ -6,13 +6,63 @@ tells when it is ready. At default verbosity a 2026 build prints three phase lin
 
 import re
 
-from tui.engines.base import ENVIRONMENT, Engine, Flags, Phase, RoleRule, rows
+from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
 from tui.engines.commands import program, script
-from tui.engines.lines import ADDRESS_IN_USE, OUT_OF_MEMORY
+from tui.engines.header import HeaderForm
+from tui.engines.marks import FaultKind, Weight
+from tui.engines.phase import Phase
+from tui.engines.rules import FaultRule, begins, serves, shutdowns, starts, within
 from tui.requests import Matcher
 
 _NAME = r"llama-server(?:-\w[\w.-]*)?"
 _LEVEL = r"(?<!\d)\d{1,6}\.\d\d\.\d{3}\.\d{3} "
+
+_WHO = r"(?:\w+ +)?(?:[\w:~]+: +)?"
+RULES = (
+    *starts(
+        (_WHO + r"(?:build:? \d+ \(|verbosity = \d+ \(adjust)", "all"),
+    ),
+    *within(
+        Phase.LAUNCH,
+        (_WHO + r"(?:system[_ ]info: |device_info:|binding port with|using \d+ threads for HTTP)", "all"),
+        (_WHO + r"HTTP server is listening, hostname", "all"),
+    ),
+    *within(
+        Phase.WEIGHTS,
+        (_WHO + r"(?:loading model '|loading model$|fitting params to)", "all"),
+        (r"(?:\w+ +)?(?:llama_model_load\w*|load_tensors|print_info): ", "all"),
+    ),
+    *within(
+        Phase.KV_CACHE,
+        (r"(?:\w+ +)?(?:llama_context|llama_kv_cache\w*|llama_new_context_with_model): ", "all"),
+    ),
+    *within(
+        Phase.WARMUP,
+        (_WHO + r"warming up the model with an empty run", "all"),
+    ),
+    *begins(
+        Phase.START_API,
+        (_WHO + r"(?:initializing(?: slots)?, n_slots = |model loaded\b)", "all"),
+    ),
+    *serves(
+        (_WHO + r"(?:HTTP server listening|(?:server is )?listening on https?://|all slots are idle)", "all"),
+    ),
+    *shutdowns(
+        (_WHO + r"(?:cleaning up before exit|Received second interrupt)", "all"),
+    ),
+)
+
+FAULTS = (
+    FaultRule(
+        FaultKind.UNKNOWN,
+        re.compile(r"exiting due to |failed to load model"),
+        ("exiting due to", "failed to load"),
+        "The server could not load the model.",
+        "Read the first error above.",
+        weight=Weight.REPORT,
+        terminal=True,
+    ),
+)
 
 LLAMACPP = Engine(
     name="llamacpp",
@@ -41,42 +91,11 @@ LLAMACPP = Engine(
         ),
     ),
     roles=(RoleRule("launcher", re.compile(rf"(?:^|/| ){_NAME}(?: |$)")),),
-    phases=(
-        *rows(
-            Phase.LAUNCH,
-            (r"\bbuild:? \d+ \(|verbosity = \d+ \(adjust|system[_ ]info: |device_info:", "all"),
-            (r"binding port with|using \d+ threads for HTTP|HTTP server is listening, hostname", "all"),
-        ),
-        *rows(
-            Phase.LOADING,
-            (r"loading model '|\bloading model$|fitting params to|common_fit_params: ", "all"),
-            (r"llama_model_load(?:er|_from_file_impl|)\b|load_tensors: |\bprint_info: ", "all"),
-            (r"llama_context: |llama_kv_cache\w*: |llama_new_context_with_model: |llm_load_", "all"),
-            (r"gguf_init_from_file|error loading model", "all"),
-        ),
-        *rows(
-            Phase.WARMUP,
-            (r"warming up the model with an empty run", "all"),
-        ),
-        *rows(
-            Phase.START_API,
-            (r"initializing(?: slots)?, n_slots = |\bmodel loaded\b", "all"),
-        ),
-        *rows(
-            Phase.READY,
-            (r"HTTP server listening|(?:server is )?listening on https?://", "all"),
-            (r"all slots are idle|prompt processing, n_tokens|prompt eval time =", "all"),
-        ),
-    ),
-    fatal=(
-        re.compile(
-            OUT_OF_MEMORY + "|" + ADDRESS_IN_USE + r"|insufficient memory \(|failed to open GGUF file"
-        ),
-        re.compile(r"error loading model: |GGML_ASSERT|CUDA error|unable to allocate \S+ buffer"),
-        re.compile(r"failed to (?:allocate buffer|load model|create_?\s?context)|invalid argument: "),
-        re.compile(r"exiting due to "),
-    ),
-    shutdown=re.compile(r"cleaning up before exit|Received second interrupt"),
+    header=HeaderForm(record=re.compile(r"(?<!\d)(?P<time>\d{1,6}\.\d\d\.\d{3}\.\d{3}) (?P<level>[DIWE]) ")),
+    sign=re.compile(r"llama_model_load|llama_server|llama-server|print_info: |load_tensors: "),
+    rules=RULES,
+    faults=FAULTS,
+    frames=(),
     error=re.compile(
         rf"{_LEVEL}E |error loading model|failed to load model|exiting due to|GGML_ASSERT|CUDA error"
     ),
@@ -86,6 +105,17 @@ LLAMACPP = Engine(
     ),
     access_hint="request: ",
     first_lines=(r"\bbuild: \d+ \(", r"\bbuild \d+ \(\w+\) with ", r"verbosity = [0-3] \(adjust"),
+    order=(
+        Phase.LAUNCH,
+        Phase.DISTRIBUTED,
+        Phase.WEIGHTS,
+        Phase.KV_CACHE,
+        Phase.COMPILE,
+        Phase.CAPTURE,
+        Phase.WARMUP,
+        Phase.START_API,
+        Phase.READY,
+    ),  # fmt: skip
     port_opens_early=True,
     model_is_name=False,
     server_header="llama.cpp",

@@ -1,6 +1,7 @@
 """The engines that tminus knows. A new engine is one new file and one line here."""
 
 from tui.engines.base import Engine
+from tui.engines.generic import GENERIC
 from tui.engines.llamacpp import LLAMACPP
 from tui.engines.sglang import SGLANG
 from tui.engines.vllm import VLLM
@@ -11,7 +12,7 @@ ENGINES: tuple[Engine, ...] = (SGLANG, VLLM, LLAMACPP)
 
 def engine_named(name: str | None) -> Engine | None:
     """Return the engine of that name, None when there is none."""
-    return next((engine for engine in ENGINES if engine.name == name), None)
+    return next((engine for engine in (*ENGINES, GENERIC) if engine.name == name), None)
 
 
 def engine_serving(header: str | None) -> Engine | None:

@@ -7,10 +7,159 @@ from 0.32 on.
 
 import re
 
-from tui.engines.base import ENVIRONMENT, Engine, Flags, Phase, RoleRule, rows
+from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
 from tui.engines.commands import module, program, script
-from tui.engines.lines import ADDRESS_IN_USE, NATIVE, OUT_OF_MEMORY, PYTHON_EXCEPTION, SHARDS, UVICORN_ACCESS
+from tui.engines.header import HeaderForm
+from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
+from tui.engines.marks import FaultKind, Weight
+from tui.engines.phase import Phase
+from tui.engines.rules import (
+    FaultRule,
+    bars,
+    begins,
+    ends,
+    facts,
+    heartbeats,
+    serves,
+    shutdowns,
+    starts,
+    steady,
+    within,
+)
 from tui.requests import Matcher
+
+RULES = (
+    *starts(
+        (r"vLLM API server version (?P<version>\S+)", "to 0.23"),
+        (r" +█ +█ +█▄ +▄█", "a logo from 0.24"),
+    ),
+    *facts(
+        (r"[ ▄▀█]+ version (?P<version>\S+)", "0.24+"),
+        (r"non-default args: (?P<arguments>.*)", "0.9+"),
+    ),
+    *within(
+        Phase.LAUNCH,
+        (r"Resolved architecture: |Using max model len ", "0.10+, 0.9+"),
+        (r"Automatically detected platform ", "0.7 to 0.10 by default"),
+        (
+            r"Initializing an? (?:V[01] )?LLM engine(?: \(v(?P<version>[^)]+)\))?|Waiting for init message",
+            "0.6+",
+        ),
+    ),
+    *within(
+        Phase.DISTRIBUTED,
+        (r"world_size=\d+ rank=\d+ local_rank=|vLLM is using nccl==|Found nccl from library", "all"),
+        (r"rank \d+ in world size \d+ is assigned|vLLM message queue communication handle", "0.8+"),
+        (r"Worker ready; awaiting tasks|(?:generating|reading) GPU P2P access cache", "V0"),
+        (r"No current placement group|Waiting for creating a placement group", "Ray"),
+    ),
+    *begins(
+        Phase.WEIGHTS,
+        (r"Starting to load (?:draft )?model |Loading (?:drafter )?model(?:\.\.\.| from)", "all"),
+    ),
+    *within(
+        Phase.WEIGHTS,
+        (r"Using V2 Model Runner|Initializing model took|Using model weights format", "0.18+"),
+        (r"Filesystem type for checkpoints|Prefetching checkpoint files", "0.20+"),
+        (r"Time spent downloading weights|Loading weights took [\d.]+ seconds", "all"),
+    ),
+    *bars(
+        Phase.WEIGHTS,
+        "shards",
+        (r"(?:Loading|Multi-thread loading) [^:]{0,80}?(?:shards|Streamer|InstantTensor|loader)", "all"),
+    ),
+    *ends(
+        Phase.WEIGHTS,
+        (r"(?:Loading model weights|Model loading) took (?P<weights_gib>[\d.]+) Gi?B", "to 0.7, from 0.8"),
+    ),
+    *begins(
+        Phase.COMPILE,
+        (
+            r"(?:\[\w+\] )?(?:Starting torch\.compile|Using cache directory: .*torch.compile|Dynamo bytecode)",
+            "V1",
+        ),
+        (r"Warming up model for the compilation", "CPU"),
+        (
+            r"JIT kernel warmup starting|Running FlashInfer autotune|\[Autotuner\]: Autotuning process starts",
+            "0.10+",
+        ),
+    ),
+    *within(
+        Phase.COMPILE,
+        (
+            r"(?:\[\w+\] )?(?:Cache the graph|Compiling a graph|Directly load|torch\.compile took|torch\.compile takes)",
+            "V1",
+        ),
+    ),
+    *bars(
+        Phase.COMPILE,
+        "kernels",
+        (r"DeepG(?:EMM|emm)|JIT kernel warmup|Compiling CuTeDSL kernels", "0.10+"),
+    ),
+    *within(
+        Phase.KV_CACHE,
+        (r"Encoder cache will be initialized", "0.8+"),
+        (r"Memory profiling takes|Initial profiling/warmup run took", "all"),
+        (
+            r"Available KV cache memory|(?:GPU|CPU|CUDA) KV cache size: [\d,]+ tokens|Maximum concurrency for",
+            "all",
+        ),
+        (r"# (?:GPU|CUDA|cuda|CPU|cpu) blocks: \d+", "V0"),
+    ),
+    *begins(
+        Phase.CAPTURE,
+        (r"Capturing (?:the model for CUDA graphs|cudagraphs for decoding)", "V0"),
+    ),
+    *bars(
+        Phase.CAPTURE,
+        "sizes",
+        (r"Capturing ", "all"),
+    ),
+    *within(
+        Phase.CAPTURE,
+        (r"Graph capturing finished in (?P<seconds>\d+) secs|CUDA graph pool memory", "all"),
+    ),
+    *begins(
+        Phase.START_API,
+        (r"init engine \(profile, create kv cache, warmup model\) took", "V1"),
+        (r"Supported[_ ]tasks: |Starting vLLM (?:API )?server|Available routes are:", "all"),
+        (r"Started server process|Waiting for application startup", "all"),
+    ),
+    *serves(
+        (r"Application startup complete", "all"),
+        (r"Releasing expired KV blocks for request", "0.10+, disaggregated serving"),
+    ),
+    *steady(
+        (
+            r"(?:Engine \d+: |\d+ Engines Aggregated: )?Avg prompt throughput: (?P<prompt_tokens_per_s>[\d.]+) tokens/s, Avg generation throughput: (?P<output_tokens_per_s>[\d.]+) tokens/s, Running: (?P<running>\d+) reqs,.*?(?:Waiting|Pending): (?P<queued>\d+) reqs.*?(?:GPU|CPU) KV cache usage: (?P<kv_used_pct>[\d.]+)%",
+            "all",
+        ),
+        (
+            r"(?:SpecDecoding|Speculative) metrics: (?:.*?Mean acceptance length: (?P<acceptance_length>[\d.]+))?",
+            "all",
+        ),
+    ),
+    *heartbeats(
+        (r"No available (?:shared memory broadcast )?block found", "all"),
+    ),
+    *shutdowns(
+        (r"\[shutdown\] |Shutting down", "all"),
+    ),
+)
+
+FAULTS = (
+    FaultRule(
+        FaultKind.UNKNOWN,
+        re.compile(
+            r"Engine core initialization failed|EngineCore (?:failed to start|encountered a fatal)|WorkerProc (?:failed|hit)"
+        ),
+        ("Engine core", "EngineCore", "WorkerProc"),
+        "A process of the engine failed.",
+        "Read the first traceback above.",
+        weight=Weight.ECHO,
+        terminal=True,
+    ),
+)
 
 VLLM = Engine(
     name="vllm",
@@ -59,77 +208,55 @@ VLLM = Engine(
         RoleRule("launcher", re.compile(r"^VLLM::APIServer")),
         RoleRule("launcher", re.compile(r"vllm[./]entrypoints[./]openai[./]api_server|vllm\S* serve(?: |$)")),
     ),
-    phases=(
-        *rows(
-            Phase.LAUNCH,
-            (r"vLLM API server version|█ +version \d", "to 0.23; as a logo from 0.24"),
-            (r"non-default args: ", "0.9+"),
-            (r"Resolved architecture: |Using max model len ", "0.10+, 0.9+"),
-            (r"Automatically detected platform ", "0.7 to 0.10 by default"),
-            (r"Initializing an? (?:V[01] )?LLM engine|Waiting for init message", "0.6+, 0.9-0.10"),
+    header=HeaderForm(
+        record=re.compile(
+            r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<time>\d\d-\d\d \d\d:\d\d:\d\d)"
+            r" \[?[\w./-]+\.py:\d+\] ?"
         ),
-        *rows(
-            Phase.LOADING,
-            (r"world_size=\d+ rank=\d+ local_rank=|vLLM is using nccl==|Found nccl from library", "all"),
-            (r"rank \d+ in world size \d+ is assigned|message queue communication handle", "0.8+"),
-            (r"Worker ready; awaiting tasks|P2P access cache|placement group", "V0, Ray"),
-            (r"Starting to load (?:draft )?model |Loading (?:drafter )?model(?:\.\.\.| from)", "all"),
-            (r"Using V2 Model Runner|Initializing model took|Using model weights format", "0.18+"),
-            (r"Filesystem type for checkpoints|Prefetching checkpoint files", "0.20+"),
-            (r"Time spent downloading weights|Loading weights took [\d.]+ seconds", "all"),
-            (SHARDS, "all"),
-            (r"(?:Loading model weights|Model loading) took [\d.]+ Gi?B", "to 0.7, from 0.8"),
-            (r"Encoder cache will be initialized", "0.8+"),
-            (r"torch\.compile|Dynamo bytecode transform time|Cache the graph (?:of|for)", "V1"),
-            (r"Compiling a graph for|Directly load (?:the compiled graph|AOT)", "V1"),
-            (r"Warming up model for the compilation", "CPU"),
-            (r"Memory profiling takes|Initial profiling/warmup run took|CUDA graph memory: ", "all"),
-            (r"Available KV cache memory|KV cache size: [\d,]+ tokens|Maximum concurrency for", "all"),
-            (r"# (?:GPU|CUDA|cuda|CPU|cpu) blocks: \d+|_enough_kv_cache_memory", "blocks: V0"),
-            (r"DeepG(?:EMM|emm)\S* ?warmup|FlashInfer autotune|utotuner\]: Autotuning process", "all"),
-            (r"JIT kernel warmup|Compiling CuTeDSL kernels|Free memory on device", "0.30+, 0.9+"),
+        process=re.compile(
+            r"\((?P<role>[A-Za-z][\w-]*)(?: (?:rank=)?(?P<rank>\w+))? pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"
         ),
-        *rows(
-            Phase.CAPTURE,
-            (r"Capturing (?:the model for CUDA graphs|cudagraphs for decoding)", "V0"),
-            (r"Capturing (?:\w+/\w+ )?CUDA graph.*?\d+%", "V1"),
-            (r"Graph capturing finished in \d+ secs|CUDA graph pool memory", "all"),
-        ),
-        *rows(
-            Phase.START_API,
-            (r"init engine \(profile, create kv cache, warmup model\) took", "V1"),
-            (r"Supported[_ ]tasks: |Starting vLLM (?:API )?server|Available routes are:", "all"),
-            (r"[Mm]ulti-modal warmup completed|Chat template warmup completed", "0.11+"),
-            (r"INFO: +(?:Started server process|Waiting for application startup)", "all"),
-        ),
-        *rows(
-            Phase.WARMUP,
-            (r"warming up sampler with \d+ dummy", "printed by its failure alone"),
-        ),
-        *rows(
-            Phase.READY,
-            (r"INFO: +Application startup complete", "all"),
-            (r"Avg prompt throughput: |SpecDecoding metrics: |Speculative metrics: ", "all"),
-            (r"Releasing expired KV blocks for request", "0.10+, disaggregated serving"),
+        depths=(
+            ("API", 0),
+            ("Api", 0),
+            ("EngineCore", 1),
+            ("Worker", 2),
+            ("VllmWorker", 2),
+            ("RayWorker", 2),
         ),
     ),
-    fatal=(
-        re.compile(OUT_OF_MEMORY + "|" + ADDRESS_IN_USE + "|" + NATIVE),
-        re.compile(
-            r"Free memory on device .*less than|No available memory for the cache blocks"
-            r"|warming up sampler with|To serve at least one request with"
-            r"|larger than the maximum number of tokens that can be stored"
-            r"|RPC call to \w+ timed out|Timed out waiting for engine|SafetensorError"
+    sign=re.compile(r"vllm|vLLM|EngineCore|VllmWorker"),
+    rules=RULES,
+    faults=FAULTS,
+    frames=(
+        (Phase.WEIGHTS, frozenset(("load_model", "load_weights"))),
+        (
+            Phase.KV_CACHE,
+            frozenset(
+                (
+                    "get_kv_cache_configs",
+                    "get_kv_cache_config",
+                    "check_enough_kv_cache_memory",
+                    "_check_enough_kv_cache_memory",
+                    "determine_available_memory",
+                    "profile_run",
+                )
+            ),
         ),
-        re.compile(rf"^(?!.*(?:Engine core initialization failed|EngineDeadError)).*?{PYTHON_EXCEPTION}"),
-        re.compile(r"\bdied\b.*exit code|died unexpectedly"),
-        re.compile(r"EngineCore (?:failed to start|encountered a fatal error)|WorkerProc (?:failed|hit)"),
-        re.compile(r"Engine core initialization failed|EngineDeadError|Engine process failed to start"),
+        (Phase.CAPTURE, frozenset(("capture_model",))),
+        (Phase.WARMUP, frozenset(("_dummy_sampler_run", "compile_or_warm_up_model"))),
     ),
-    shutdown=re.compile(
-        r"\[shutdown\] API server: shutdown triggered|\[shutdown\] \w+: trigger received signal"
-        r"|received signal=SIG(?:TERM|INT)|INFO: +Shutting down"
-    ),
+    order=(
+        Phase.LAUNCH,
+        Phase.DISTRIBUTED,
+        Phase.WEIGHTS,
+        Phase.COMPILE,
+        Phase.KV_CACHE,
+        Phase.CAPTURE,
+        Phase.START_API,
+        Phase.WARMUP,
+        Phase.READY,
+    ),  # fmt: skip
     error=re.compile(
         r"\b(?:ERROR|CRITICAL) \d\d-\d\d |\bERROR: |Traceback \(most recent call last\)|^Failed: Cuda error"
         rf"|{PYTHON_EXCEPTION}"

@@ -1,6 +1,6 @@
 """The top line and the status line."""
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.watch.meaning import Meaning
 from tui.watch.words import age_text, clock_text
 from widgets.values import Header, Mood

@@ -4,8 +4,11 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.engines.base import Engine, Level, Phase
-from tui.engines.lines import troubling
+from tui.engines.base import Engine
+from tui.engines.generic import GENERIC
+from tui.engines.lines import Level
+from tui.engines.marks import Mark
+from tui.engines.phase import Phase
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
@@ -14,8 +17,10 @@ from tui.watch.ladder import READY_RUNG, Expectation, Ladder
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.own_lines import OwnLines
-from tui.watch.phases import LogPhases, Quote, Timeline
+from tui.watch.phases import LogPhases
+from tui.watch.root_cause import Cause, Quote
 from tui.watch.target import Server
+from tui.watch.timeline import Timeline
 from tui.watch.words import clock_text
 
 Fault = Literal["died", "shut_down", "refused"]
@@ -25,6 +30,14 @@ SEEN_FROM_START_S = 3.0
 REFUSED_S = 10.0
 """A URL that had answered and refuses for this long has failed; the issue's figure."""
 
+_PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
+"""Phases that the port can tell of before the log does: from there a load only goes forward."""
+
+
+def _shown(marks: tuple[Mark, ...]) -> Phase | None:
+    """The phase by which a line of the log stands out, None for one that does not."""
+    return next((mark.phase for mark in marks if mark.phase is not None), None)
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -32,7 +45,7 @@ class End:
 
     ``phase`` is where it stood (ready if it failed while serving), ``fault`` the class (died, shut_down,
     refused: a URL that refuses connections for 10 s after it had answered), ``reason`` one sentence.
-    ``quote`` is the log line that supports it. ``lasted_s`` counts from the server's start.
+    ``quote`` is the log line that supports it, ``cause`` the root cause where the log tells one. ``lasted_s`` counts from the server's start.
     """
 
     phase: Phase | None
@@ -43,6 +56,7 @@ class End:
     was_ready: bool
     server: Server | None
     quote: Quote | None = None
+    cause: Cause | None = None
 
 
 class Load:
@@ -61,7 +75,7 @@ class Load:
         self.started_s: float | None = server.started_s if server is not None else None
         self.ladder = Ladder(Expectation(expected_model(server, options), exact=options.model is not None))
         self.timeline = Timeline()
-        self.log_phases = LogPhases(self.engine)
+        self.log_phases = LogPhases(self.engine or GENERIC)
         self.own_lines = OwnLines(self.engine, follow.probe if follow is not None else None)
         self.ready_s: float | None = None
         self.ended_s: float | None = None
@@ -69,6 +83,7 @@ class Load:
         self.tail = ""
         self.log_activity_s: float | None = None
         self.behind_bytes = 0
+        self._log_phase: Phase | None = None
         self._refused = False
         self._deaf = False
         self._behind = server is not None and at_s - server.started_s > SEEN_FROM_START_S
@@ -114,7 +129,7 @@ class Load:
         unavailable = probe.rung == "health" and probe.status == 503
         if self.engine.port_opens_early:
             if unavailable:
-                self._forward(Phase.LOADING, probe.mono_s)
+                self._forward(Phase.WEIGHTS, probe.mono_s)
             return
         self._forward(Phase.WARMUP if unavailable else Phase.START_API, probe.mono_s)
 
@@ -161,7 +176,8 @@ class Load:
         if event.tail != self.tail:
             self.tail = event.tail
             active |= bool(event.tail)
-            self._log_reached(self.log_phases.peek(event.tail), at_s)
+            self.log_phases.peek(event.tail, at_s)
+            self._log_reached(at_s)
         if active and at_s is not None:
             self.log_activity_s = at_s
 
@@ -173,30 +189,36 @@ class Load:
             return False
         if self.own_lines.ours(line, mono_s):
             return False
-        troubled = troubling(line)
-        mark = self.log_phases.read(line, buffer.next_number, troubled=troubled)
-        self._log_reached(mark, at_s)
-        level: Level = self.engine.level(line) if troubled and self.engine is not None else ""
-        buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
+        heard = self.log_phases.read(line, buffer.next_number, at_s)
+        if heard.marks:
+            self._log_reached(at_s)
+        level: Level = self.engine.level(line) if self.engine is not None else ""
+        buffer.add(line, returned=returned, level=level, mark=_shown(heard.marks), at_s=mono_s)
         return bool(line.strip())
 
     def _begins_next(self, line: str) -> bool:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""
         return self.engine is not None and any(re.search(text, line) for text in self.engine.first_lines)
 
-    def _log_reached(self, phase: Phase | None, at_s: float | None) -> None:
+    def _log_reached(self, at_s: float | None) -> None:
+        """The log may have moved the load; its word for ready is not a generated token."""
+        phase = self.log_phases.phase
         if phase is None or self.ended:
             return
-        # The log's word for ready is not a generated token.
         phase = Phase.START_API if phase is Phase.READY else phase
-        if self.timeline.phase is Phase.CAPTURE and phase is Phase.LOADING:
-            self.timeline.move(phase, at_s)
-        else:
+        before, self._log_phase = self._log_phase, phase
+        if self.timeline.phase in _PORT_PHASES:
             self._forward(phase, at_s)
+        elif phase is not before and self.ready_s is None:
+            self.timeline.move(phase, at_s)
+        progress = self.log_phases.progress
+        if progress is not None and phase is self.timeline.phase:
+            self.timeline.went_on(progress)
 
     def _forward(self, phase: Phase, at_s: float | None) -> None:
         now = self.timeline.phase
-        if self.ready_s is None and (now is None or phase.order > now.order):
+        engine = self.engine or GENERIC
+        if self.ready_s is None and (now is None or engine.place(phase) > engine.place(now)):
             self.timeline.move(phase, at_s)
 
     # The end.
@@ -233,7 +255,8 @@ class Load:
             lasted_s=None if started_s is None else max(0.0, self.ended_s - started_s),
             was_ready=self.ready_s is not None,
             server=self.server,
-            quote=self.log_phases.shutdown if fault == "shut_down" else self.log_phases.fatal,
+            quote=self._quote(fault),
+            cause=self.log_phases.suspect if fault == "died" else None,
         )
 
     def _fault(self) -> Fault:
@@ -249,9 +272,15 @@ class Load:
         where = "" if phase is None else f" {'while ready' if phase is Phase.READY else 'in ' + phase.words}"
         after = "" if self.started_s is None else f", {clock_text(at_s - self.started_s)} after its start"
         verb = "was shut down" if fault == "shut_down" else "ended"
-        quote = self.log_phases.fatal if fault == "died" else None
+        quote = self._quote(fault) if fault == "died" else None
         quoted = "" if quote is None else f": {quote.text}"
         return f"{who} {verb}{where}{after}{self._exit_words()}{quoted}"
+
+    def _quote(self, fault: Fault) -> Quote | None:
+        if fault == "shut_down":
+            return self.log_phases.shutdown
+        suspect = self.log_phases.suspect
+        return suspect.quote if suspect is not None else None
 
     def _exit_words(self) -> str:
         code = self.exit.code if self.exit is not None else None

@@ -5,8 +5,8 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import takewhile
 
-from tui.engines.base import Level, Phase
-from tui.engines.lines import BAR
+from tui.engines.lines import BAR, Level
+from tui.engines.phase import Phase
 
 CAPACITY = 20_000
 # vLLM to 0.31 prints a rank's prefix on a line of its own before each drawing of a bar.

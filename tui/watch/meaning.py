@@ -3,7 +3,8 @@
 from collections import deque
 from typing import Literal
 
-from tui.engines.base import Engine, Phase
+from tui.engines.base import Engine
+from tui.engines.phase import Phase
 from tui.events import GpuDriver, Hello, LogSource, Notice
 from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
@@ -15,8 +16,8 @@ from tui.watch.link import LinkState
 from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
-from tui.watch.phases import PhaseSpan
 from tui.watch.target import Choice, Server
+from tui.watch.timeline import PhaseSpan
 
 NOTICES = 50
 

@@ -1,142 +1,140 @@
-"""The phase of a load: what its log says, and the time spent in each."""
+"""What an engine's log says of the load, line by line: phases, ranks, figures, outcome and root cause."""
 
-import re
-from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from tui.engines.base import Engine, Phase
-from tui.engines.lines import troubling
+from tui.engines.base import Engine
+from tui.engines.marks import FaultKind, Figure, Mark, MarkKind, Progress, Steady
+from tui.engines.phase import Phase
+from tui.engines.reader import SILENCE, Heard, LineReader
+from tui.watch.lanes import Lanes
+from tui.watch.root_cause import QUOTE_LENGTH, Cause, Quote, Suspects
 
-QUOTE_LENGTH = 300
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseSpan:
-    """A stay in a phase. ``began_s`` is None where that was not seen; ``ended_s`` None while it lasts."""
-
-    phase: Phase
-    began_s: float | None
-    ended_s: float | None = None
-
-    def seconds(self, now_s: float) -> float | None:
-        """Return how long it lasted (until now while it lasts), None when its beginning was not seen."""
-        if self.began_s is None:
-            return None
-        return max(0.0, (now_s if self.ended_s is None else self.ended_s) - self.began_s)
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A line of the log that supports a statement; ``weight`` 0 names a cause, higher ones less so."""
-
-    number: int
-    text: str
-    weight: int = 0
-
-
-def _joined(engine: Engine, phase: Phase) -> re.Pattern[str] | None:
-    patterns = [row.pattern.pattern for row in engine.phases if row.phase is phase]
-    return re.compile("|".join(f"(?:{text})" for text in patterns)) if patterns else None
+Outcome = Literal["unfinished", "ready", "failed", "stopped"]
+_BACK_UNTIL = Phase.CAPTURE
 
 
 class LogPhases:
-    """What an engine's log says of the load, line by line.
+    """One start of a server, as its log tells it. ``outcome`` never goes back to unfinished.
 
-    ``phase`` only goes forward, but for rows with ``back`` while no later phase than CAPTURE is reached: a
-    coarse view of a load whose ranks interleave. READY here is the log's word, not a generated token.
+    ``phase`` is where the load stands (stood, when it failed or stopped): where its slowest rank does. READY
+    here is the log's word, not a generated token. A failure is believed once told, whatever follows (SGLang
+    prints its ready line for another server that holds the port); so is a stop that was asked for.
     """
 
-    def __init__(self, engine: Engine | None) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.phase: Phase | None = None
-        self.fatal: Quote | None = None
+        self.reader = LineReader(engine)
+        self.outcome: Outcome = "unfinished"
+        self.front: Phase | None = None
+        self.lanes = Lanes(engine)
+        self.progress: Progress | None = None
+        self.steady: Steady | None = None
+        self.figures: dict[str, Figure] = {}
+        self.version: str | None = None
+        self.arguments: str | None = None
         self.shutdown: Quote | None = None
-        self._forward: list[tuple[Phase, re.Pattern[str]]] = []
-        self._back: list[tuple[Phase, re.Pattern[str]]] = []
-        if engine is not None:
-            for phase in reversed(Phase):
-                joined = _joined(engine, phase)
-                if joined is not None:
-                    self._forward.append((phase, joined))
-            self._back = [(row.phase, row.pattern) for row in engine.phases if row.back]
-
-    def read(self, line: str, number: int = 0, *, troubled: bool | None = None) -> Phase | None:
-        """Take one line in; return the phase that it moved the load to, None when to none.
-
-        ``troubled`` is what ``troubling`` says of the line, where it was asked already.
-        """
-        if troubling(line) if troubled is None else troubled:
-            self._note_end(line, number)
-        return self.peek(line)
-
-    def peek(self, line: str) -> Phase | None:
-        """Take an unfinished line in: it may begin a phase, but it ends nothing."""
-        reached = self._reached(line)
-        if reached is not None:
-            self.phase = reached
-        return reached
-
-    def _reached(self, line: str) -> Phase | None:
-        now = -1 if self.phase is None else self.phase.order
-        for phase, pattern in self._forward:
-            if phase.order <= now:
-                break
-            if phase is Phase.READY and self._cannot_be_ready:
-                continue  # SGLang prints its ready line for another server that holds the port
-            if pattern.search(line):
-                return phase
-        if self.phase is Phase.CAPTURE:
-            for phase, pattern in self._back:
-                if pattern.search(line):
-                    return phase
-        return None
-
-    @property
-    def _cannot_be_ready(self) -> bool:
-        return self.fatal is not None and self.fatal.weight == 0
-
-    def _note_end(self, line: str, number: int) -> None:
-        if self.engine is None:
-            return
-        best = len(self.engine.fatal) if self.fatal is None else self.fatal.weight
-        for weight, pattern in enumerate(self.engine.fatal[:best]):
-            if pattern.search(line):
-                self.fatal = Quote(number, line.strip()[:QUOTE_LENGTH], weight)
-                return
-        if self.shutdown is None and self.fatal is None and self.engine.shutdown.search(line):
-            self.shutdown = Quote(number, line.strip()[:QUOTE_LENGTH])
-
-
-@dataclass(slots=True)
-class Timeline:
-    """The phases of a load in order, with their times on the host's monotonic clock."""
-
-    spans: list[PhaseSpan] = field(default_factory=list[PhaseSpan])
+        self._suspects = Suspects()
+        self._traced: Phase | None = None
 
     @property
     def phase(self) -> Phase | None:
-        """The phase where it stands, None before the first."""
-        return self.spans[-1].phase if self.spans else None
+        """Where the load stands, None before its first mark."""
+        slowest = self.lanes.slowest
+        if slowest is None or slowest.phase is None or self.front is Phase.READY:
+            return self.front
+        return slowest.phase
 
     @property
-    def since_s(self) -> float | None:
-        """When that phase began, None when that was not seen."""
-        return self.spans[-1].began_s if self.spans else None
+    def cause(self) -> Cause | None:
+        """Why it failed, None as long as it has not."""
+        return self._suspects.best if self.outcome == "failed" else None
 
-    def move(self, phase: Phase, at_s: float | None) -> bool:
-        """Go to a phase at a time (None: the moment was not seen). Return whether that was a move."""
-        if phase is self.phase:
-            return False
-        self.close(at_s)
-        self.spans.append(PhaseSpan(phase, at_s))
-        return True
+    @property
+    def suspect(self) -> Cause | None:
+        """What would explain a failure, told or not."""
+        return self._suspects.best
 
-    def close(self, at_s: float | None) -> None:
-        """End the last span. One whose end was not seen has no beginning either: no seconds are invented."""
-        if self.spans and self.spans[-1].ended_s is None:
-            began_s = self.spans[-1].began_s if at_s is not None else None
-            self.spans[-1] = replace(self.spans[-1], began_s=began_s, ended_s=at_s)
+    def read(self, line: str, number: int = 0, at_s: float | None = None, source: int = 0) -> Heard:
+        """Take one cleaned line in and return what it says. ``at_s`` is its time, on any one clock."""
+        heard = self.reader.read(line)
+        if heard is not SILENCE:
+            self.take(heard, line, number, at_s, source)
+        return heard
 
-    def reopen(self) -> None:
-        """The last span goes on after all."""
-        if self.spans:
-            self.spans[-1] = replace(self.spans[-1], ended_s=None)
+    def peek(self, line: str, at_s: float | None = None) -> None:
+        """Take an unfinished line in: it may begin a phase or tell progress, but it ends nothing."""
+        for mark in self.reader.read(line).marks if self.outcome == "unfinished" else ():
+            if mark.kind in (MarkKind.PROGRESS, MarkKind.BEGINS, MarkKind.WITHIN):
+                self._take_mark(mark, line, 0, at_s, 0)
+
+    def take(self, heard: Heard, line: str, number: int, at_s: float | None, source: int = 0) -> None:
+        """Take in what a line says; a START does nothing here (who reads on begins a new LogPhases)."""
+        for mark in heard.marks:
+            self._take_mark(mark, line, number, at_s, source)
+
+    def _take_mark(self, mark: Mark, line: str, number: int, at_s: float | None, source: int) -> None:
+        match mark.kind:
+            case MarkKind.FAULT:
+                self._take_fault(mark, line, number, source)
+            case MarkKind.SHUTDOWN:
+                if self.outcome in ("unfinished", "ready"):
+                    self.outcome = "stopped"
+                    self.shutdown = Quote(number, line.strip()[:QUOTE_LENGTH], source)
+            case MarkKind.FRAME:
+                self._traced = mark.phase
+            case MarkKind.ACCESS | MarkKind.HEARTBEAT:
+                pass
+            case _:
+                self._take_phase(mark, at_s, source)
+
+    def _take_fault(self, mark: Mark, line: str, number: int, source: int) -> None:
+        if mark.fault is None or self.outcome == "stopped":
+            return
+        self._suspects.take(mark, line, number, self._failed_in(), source)
+        if mark.fault.terminal and self.outcome != "failed":
+            self.outcome = "failed"
+            self.front = self._failed_in()
+
+    def _failed_in(self) -> Phase | None:
+        """The phase of a failure: a traceback may name one that no line before it did (an excerpt)."""
+        now = self.phase
+        if self._traced is None or now is Phase.READY:
+            return now
+        return self._traced if now is None or self._place(self._traced) > self._place(now) else now
+
+    def _take_phase(self, mark: Mark, at_s: float | None, source: int) -> None:
+        self.version = mark.version or self.version
+        self.arguments = mark.arguments or self.arguments
+        self.steady = mark.steady or self.steady
+        for figure in mark.figures:
+            self.figures[figure.name] = figure
+        if self.outcome in ("failed", "stopped"):
+            return
+        self.lanes.take(mark, at_s, source)
+        if mark.phase is not None:
+            self._move(mark)
+        if mark.progress is not None and mark.phase is self.front:
+            self.progress = mark.progress
+        if mark.kind in (MarkKind.READY, MarkKind.STEADY):
+            self.outcome = "ready"
+            self.front = Phase.READY
+
+    def _move(self, mark: Mark) -> None:
+        phase = mark.phase
+        if phase is None or phase is self.front or phase is Phase.READY:
+            return
+        now = -1 if self.front is None else self._place(self.front)
+        back = (
+            mark.kind is MarkKind.BEGINS
+            and now <= self._place(_BACK_UNTIL)
+            and self.front is not Phase.LAUNCH
+        )
+        if back or self._place(phase) > now:
+            self.front = phase
+            self.progress = None
+
+    def _place(self, phase: Phase) -> int:
+        return self.engine.place(phase)
+
+
+__all__ = ["Cause", "FaultKind", "LogPhases", "Outcome", "Quote"]

@@ -6,7 +6,7 @@ monotonic clock unless a name says ``client``.
 
 from typing import Literal
 
-from tui.engines.base import Phase
+from tui.engines.phase import Phase
 from tui.events import (
     AnyEvent,
     BenchProgress,

@@ -1,0 +1,1 @@
+"""A log file through the same engines and phases as a watch."""

@@ -1,0 +1,1 @@
+"""What is kept between watches: past loads."""
