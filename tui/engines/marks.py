@@ -169,3 +169,8 @@ class Mark(msgspec.Struct, frozen=True):
     arguments: str | None = None
     heartbeat: bool = False
     fault: FaultMark | None = None
+
+
+def tells_progress(marks: tuple[Mark, ...]) -> bool:
+    """Return whether a line is more than a heartbeat or somebody's request; a line without marks is."""
+    return not any(mark.heartbeat or mark.kind in (MarkKind.HEARTBEAT, MarkKind.ACCESS) for mark in marks)

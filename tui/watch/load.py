@@ -7,7 +7,7 @@ from typing import Literal
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
 from tui.engines.lines import Level
-from tui.engines.marks import Mark
+from tui.engines.marks import Mark, MarkKind, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
@@ -34,9 +34,17 @@ _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 """Phases that the port can tell of before the log does: from there a load only goes forward."""
 
 
-def _shown(marks: tuple[Mark, ...]) -> Phase | None:
-    """The phase by which a line of the log stands out, None for one that does not."""
-    return next((mark.phase for mark in marks if mark.phase is not None), None)
+_STAND_OUT = frozenset(
+    (MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN)
+)
+
+
+def _stands_out(marks: tuple[Mark, ...]) -> Phase | None:
+    """The phase for which a line of the log stands out, None for one that does not."""
+    for mark in marks:
+        if mark.kind in _STAND_OUT:
+            return Phase.STOPPED if mark.kind is MarkKind.SHUTDOWN else mark.phase
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +197,18 @@ class Load:
             return False
         if self.own_lines.ours(line, mono_s):
             return False
-        heard = self.log_phases.read(line, buffer.next_number, at_s)
-        if heard.marks:
-            self._log_reached(at_s)
+        heard = self.log_phases.reader.read(line)
+        before = self.log_phases.phase
         level: Level = self.engine.level(line) if self.engine is not None else ""
-        buffer.add(line, returned=returned, level=level, mark=_shown(heard.marks), at_s=mono_s)
+        mark = _stands_out(heard.marks)
+        number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
+        if heard.marks:
+            self.log_phases.take(heard, line, number, at_s)
+            self._log_reached(at_s)
+            if mark is None and self.log_phases.phase is not before:
+                buffer.mark_last(self.log_phases.phase)
+        if tells_progress(heard.marks):
+            self.timeline.heard(at_s)
         return bool(line.strip())
 
     def _begins_next(self, line: str) -> bool:

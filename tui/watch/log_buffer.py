@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from tui.engines.lines import BAR, Level
@@ -70,10 +70,10 @@ class LogBuffer:
         level: Level = "",
         mark: Phase | None = None,
         at_s: float = 0.0,
-    ) -> None:
-        """Take a line in. ``returned``: it ended in a carriage return, so the next may draw over it."""
+    ) -> int:
+        """Take a line in and return its number. ``returned``: the next line may draw over it."""
         if (returned or self.held is not None) and _EMPTY.fullmatch(text):
-            return
+            return self._last
         key = redraw_key(text, returned)
         if self.held is not None:
             bar = _bar(text)
@@ -88,6 +88,14 @@ class LogBuffer:
             self._append(line)
         else:
             self.held, self._key = line, key
+        return line.number
+
+    def mark_last(self, mark: Phase | None) -> None:
+        """The line that came last has moved the load to this phase."""
+        if self.held is not None:
+            self.held = replace(self.held, mark=mark)
+        elif self.lines:
+            self.lines[-1] = replace(self.lines[-1], mark=mark)
 
     def settle(self) -> None:
         """Make the bar under way a line of its own, as it stands."""
