@@ -20,6 +20,7 @@ class LogBuffer:
         self.needle = ""
         self.pattern: re.Pattern[str] | None = None
         self.matches: list[int] = []
+        self.marks: list[int] = []
         self._keep = keep
         self._lines: list[LogLine] = []
 
@@ -38,6 +39,8 @@ class LogBuffer:
         for line in lines:
             self._tell_jump(line.number)
             text = cells.plain(line.text)
+            if line.mark:
+                self.marks.append(self.end)
             self._lines.append(line if text is line.text else replace(line, text=text))
             self.last_number = line.number
         added = self.end - start
@@ -57,6 +60,7 @@ class LogBuffer:
             del self._lines[:excess]
             self.first += excess
             del self.matches[: bisect_left(self.matches, self.first)]
+            del self.marks[: bisect_left(self.marks, self.first)]
 
     def search(self, text: str) -> None:
         """Find the lines that hold the text; capitals count only where the text has some."""
@@ -72,11 +76,23 @@ class LogBuffer:
             new = self._lines[start - self.first :]
             self.matches += [start + index for index, line in enumerate(new) if found(line.text)]
 
-    def match_after(self, position: int) -> int | None:
-        """Return the next matching position, from the oldest again after the newest."""
-        index = bisect_right(self.matches, position)
-        return self.matches[index % len(self.matches)] if self.matches else None
+    @property
+    def stops(self) -> list[int]:
+        """The positions that one steps through: the matches of a search, else the marks."""
+        return self.marks if self.pattern is None else self.matches
 
-    def match_before(self, position: int) -> int | None:
-        """Return the matching position before this one, from the newest again before the oldest."""
-        return self.matches[bisect_left(self.matches, position) - 1] if self.matches else None
+    def stop_after(self, position: int) -> int | None:
+        """Return the next of the stops, from the oldest again after the newest."""
+        stops = self.stops
+        return stops[bisect_right(stops, position) % len(stops)] if stops else None
+
+    def stop_before(self, position: int) -> int | None:
+        """Return the stop before this position, from the newest again before the oldest."""
+        stops = self.stops
+        return stops[bisect_left(stops, position) - 1] if stops else None
+
+    def position_of(self, number: int) -> int | None:
+        """Return where the line with this number stands, None when it is not kept (any more)."""
+        index = bisect_left(self._lines, number, key=lambda line: line.number)
+        found = index < len(self._lines) and self._lines[index].number == number
+        return self.first + index if found else None

@@ -72,20 +72,29 @@ class LogTail(LineWidget, can_focus=True):
             self.show()
             return f"no line holds '{text}' so far"
         before = self.buffer.end if self.window.follows else self.window.cursor + 1
-        return self._go_to_match(self.buffer.match_before(before))
+        return self._go_to(self.buffer.stop_before(before))
 
     def step(self, direction: int) -> str:
-        """Show the next (1) or previous (-1) line that holds the text searched for."""
-        if self.buffer.pattern is None:
-            return "nothing searched for: press /"
+        """Show the next (1) or previous (-1) mark, or line that holds the text searched for."""
         if self.window.follows or direction < 0:
             place = self.buffer.end if self.window.follows else self.window.cursor
-            return self._go_to_match(self.buffer.match_before(place))
-        return self._go_to_match(self.buffer.match_after(self.window.cursor))
+            return self._go_to(self.buffer.stop_before(place))
+        return self._go_to(self.buffer.stop_after(self.window.cursor))
 
-    def _go_to_match(self, position: int | None) -> str:
+    def show_fault(self) -> str:
+        """Show the line that tells why the load failed."""
+        number = self.panel.fault_number
+        if number is None:
+            return "no line tells of a failure"
+        position = self.buffer.position_of(number)
         if position is None:
-            return "no line holds it so far"
+            return "the line that tells of the failure is not kept any more"
+        return self._go_to(position)
+
+    def _go_to(self, position: int | None) -> str:
+        if position is None:
+            searched = self.buffer.pattern is not None
+            return "no line holds it so far" if searched else "no line began a phase so far; / searches"
         self.window.go_to(position)
         self.show()
         return ""

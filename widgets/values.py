@@ -91,21 +91,59 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class LogLine:
-    """One line of the server's log. ``mood`` is BAD for errors, WARNING for warnings, ACTIVE for marks."""
+class PhaseCell:
+    """One phase of the load: GOOD is behind, ACTIVE the current one, IDLE to come, BAD where it failed.
 
-    number: int
-    text: str
+    ``time`` is what it took so far, "" where that is not known.
+    """
+
+    name: str
+    mood: Mood
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PhasePanel:
+    """The phases in order, and what is done of the current one.
+
+    ``fraction`` 0 to 1, None without a basis. ``work`` says what is being done ("12 of 17 shards"), ``waits``
+    which ranks hold the load back, ``estimate`` the time to ready. ``sentence`` replaces all three when the
+    load has ended.
+    """
+
+    cells: tuple[PhaseCell, ...] = ()
+    fraction: float | None = None
+    work: str = ""
+    waits: str = ""
+    estimate: str = ""
+    sentence: str = ""
     mood: Mood = Mood.IDLE
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of the server's log. ``mood`` is BAD for errors, WARNING for warnings, ACTIVE for marks.
+
+    ``mark``: the line began or ended a phase, or told a fault: what the keys n and N go to.
+    """
+
+    number: int
+    text: str
+    mood: Mood = Mood.IDLE
+    mark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LogPanel:
-    """What the tail shows besides its lines: its title, the unfinished line, and why there is no log."""
+    """What the tail shows besides its lines: its title, the unfinished line, and why there is no log.
+
+    ``fault_number`` is the number of the line that tells why the load failed, None without one.
+    """
 
     title: str
     sentence: str = ""
     tail: str = ""
+    fault_number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +181,5 @@ class ScreenValues:
     bench: BenchPanel
     status: str = ""
     alerts: int = 0
+    phases: PhasePanel = PhasePanel()
     lines: tuple[LogLine, ...] = field(default=())

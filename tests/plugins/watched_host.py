@@ -313,9 +313,9 @@ class WatchedHost:
         self.log("server_args=ServerArgs(model_path='qwen')")
         self.refuses()
         self.wait(38)
-        self.log("[t TP0] Load weight begin. avail mem=9 GB")
+        self.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
         self.wait(20)
-        self.log("[t TP0] Capture cuda graph begin. This can take up to several minutes.")
+        self.log("[2026-11-29 13:48:34 TP0] Capture cuda graph begin. This can take up to several minutes.")
         self.wait(67)
 
     def bench_progress(self, done: int, requests: int = 64) -> None:

@@ -174,7 +174,9 @@ def test_a_failure_says_where_it_failed_and_why(host: WatchedHost) -> None:
 
 def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
     host.loads_to_capture()
-    host.log("[t] SIGTERM received. signum=None frame=None. Draining requests and shutting down...")
+    host.log(
+        "[2026-11-29 13:48:34] SIGTERM received. signum=None frame=None. Draining requests and shutting down..."
+    )
     host.exits()
     shown = values(host)
     assert (shown.header.phase, shown.header.mood) == ("shut down", Mood.WARNING)
@@ -272,7 +274,7 @@ def test_a_silent_driver_is_said_with_its_age_and_the_rows_are_old(host: Watched
 
 def test_log_lines_have_the_mood_of_what_they_say(host: WatchedHost) -> None:
     host.starts()
-    host.log("server_args=ServerArgs(", "plain", "[t] WARNING x: y", OOM)
+    host.log("server_args=ServerArgs(", "plain", "[2026-11-29 13:48:34] WARNING x: y", OOM)
     lines = present.log_lines(host.state, 0)
     assert [(line.number, line.mood) for line in lines] == [
         (1, Mood.ACTIVE),

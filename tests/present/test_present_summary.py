@@ -36,7 +36,7 @@ def test_the_exit_summary_of_a_load_under_way_says_where_it_stood(host: WatchedH
     host.loads_to_capture()
     host.gpus(61_486.0, 700.0)
     assert summary(host)[1:] == [
-        "phases: launch 0:38, loading 0:20, capture 1:07",
+        "phases: launch 0:38, weights 0:20, capture 1:07",
         "not ready at T+ 2:05: port: connection refused",
         "peak GPU memory: 0: 60.0, 1: 0.7 GiB",
     ]

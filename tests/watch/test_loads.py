@@ -22,9 +22,11 @@ def load_to_capture(host: WatchedHost) -> None:
     host.starts()
     host.log("server_args=ServerArgs(model_path='qwen')")
     host.wait(38)
-    host.log("[t TP0] Init torch distributed begin.", "[t TP0] Load weight begin. avail mem=9 GB")
-    host.wait(20)
-    host.log("[t TP0] Capture cuda graph begin. This can take up to several minutes.")
+    host.log("[2026-11-29 13:48:34 TP0] Init torch distributed begin.")
+    host.wait(2)
+    host.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
+    host.wait(18)
+    host.log("[2026-11-29 13:48:34 TP0] Capture cuda graph begin. This can take up to several minutes.")
     host.wait(100)
 
 
@@ -34,20 +36,26 @@ def test_phases_have_their_times(host: WatchedHost) -> None:
     assert host.state.phase is Phase.CAPTURE
     assert host.state.phase_since_s == began + 58
     seconds = [(span.phase, span.seconds(host.mono)) for span in host.state.phases]
-    assert seconds == [(Phase.LAUNCH, 38), (Phase.LOADING, 20), (Phase.CAPTURE, 100)]
-    assert [span.phase for span in host.state.past_phases] == [Phase.LAUNCH, Phase.LOADING]
+    assert seconds == [
+        (Phase.LAUNCH, 38),
+        (Phase.DISTRIBUTED, 2),
+        (Phase.WEIGHTS, 18),
+        (Phase.CAPTURE, 100),
+    ]
+    past = [span.phase for span in host.state.past_phases]
+    assert past == [Phase.LAUNCH, Phase.DISTRIBUTED, Phase.WEIGHTS]
 
 
 def test_a_line_that_begins_a_phase_is_marked(host: WatchedHost) -> None:
     load_to_capture(host)
     marks = [line.mark for line in host.state.log.lines]
-    assert marks == [Phase.LAUNCH, Phase.LOADING, None, Phase.CAPTURE]
+    assert marks == [Phase.LAUNCH, Phase.DISTRIBUTED, Phase.WEIGHTS, Phase.CAPTURE]
 
 
-def test_a_draft_model_takes_the_load_back_to_loading(host: WatchedHost) -> None:
+def test_a_draft_model_takes_the_load_back_to_the_weights(host: WatchedHost) -> None:
     load_to_capture(host)
-    host.log("[t TP0] Load weight begin. avail mem=9 GB")
-    assert host.state.phase is Phase.LOADING
+    host.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
+    assert host.state.phase is Phase.WEIGHTS
 
 
 def test_a_bar_that_is_not_finished_begins_its_phase(host: WatchedHost) -> None:
@@ -59,7 +67,7 @@ def test_a_bar_that_is_not_finished_begins_its_phase(host: WatchedHost) -> None:
 
 def test_phases_read_from_what_was_written_before_the_watch_have_no_times(host: WatchedHost) -> None:
     host.processes(process(100, SGLANG, matched="sglang", started_s=host.mono - 300))
-    host.log("server_args={'model_path': 'q'}", "Load weight begin.", behind_bytes=100_000)
+    host.log("server_args={'model_path': 'q'}", "Load weight begin. avail mem=9 GB", behind_bytes=100_000)
     host.log("Capture cuda graph begin. This can")
     assert host.state.phase is Phase.CAPTURE
     assert host.state.phase_since_s is None
@@ -72,7 +80,7 @@ def test_phases_read_from_what_was_written_before_the_watch_have_no_times(host: 
 
 def test_a_process_that_is_gone_has_failed_with_the_line_that_says_why(host: WatchedHost) -> None:
     load_to_capture(host)
-    host.log("[t TP0] Scheduler hit an exception: Traceback (most recent call last):", OOM)
+    host.log("[2026-11-29 13:48:34 TP0] Scheduler hit an exception: Traceback (most recent call last):", OOM)
     host.exits()
     assert host.state.outcome == "failed"
     assert host.state.fault == "died"
@@ -89,7 +97,9 @@ def test_a_process_that_is_gone_has_failed_with_the_line_that_says_why(host: Wat
 
 def test_a_cause_outweighs_what_only_reports_the_end(host: WatchedHost) -> None:
     host.starts()
-    host.log("[t] Received sigquit from a child process. It usually means the child failed.", OOM)
+    host.log(
+        "[2026-11-29 13:48:34] Received sigquit from a child process. It usually means the child failed.", OOM
+    )
     host.exits()
     assert host.state.reason.endswith(OOM)
 
@@ -178,7 +188,11 @@ def test_a_server_that_dies_while_serving_says_so(host: WatchedHost) -> None:
 @pytest.mark.parametrize(
     ("argv", "matched", "line"),
     [
-        (SGLANG, "sglang", "[t] SIGTERM received. signum=None frame=None. Draining requests and shutting"),
+        (
+            SGLANG,
+            "sglang",
+            "[2026-11-29 13:48:34] SIGTERM received. signum=None frame=None. Draining requests and shutting",
+        ),
         (VLLM, "vllm", "INFO 11-29 14:49:24 [launcher.py:1] [shutdown] API server: shutdown triggered"),
         (VLLM, "vllm", "INFO:     Shutting down"),
         ("llama-server -m q", "llamacpp", "0.20.877.311 I srv    operator(): cleaning up before exit..."),
@@ -344,4 +358,4 @@ def test_the_http_header_gives_the_engine_of_a_url_away(url: WatchedHost) -> Non
     url.probe("health", "status", "503 Loading model", status=503, server="llama.cpp")
     assert url.state.engine is not None
     assert url.state.engine.title == "llama.cpp"
-    assert url.state.phase is Phase.LOADING
+    assert url.state.phase is Phase.WEIGHTS

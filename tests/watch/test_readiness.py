@@ -211,7 +211,7 @@ def test_an_open_port_means_little_where_the_engine_opens_it_early(watched: Watc
     host.probe("port")
     assert host.state.phase is None
     host.probe("health", "status", "503", status=503)
-    assert host.state.phase is Phase.LOADING
+    assert host.state.phase is Phase.WEIGHTS
 
 
 def test_the_state_wants_what_the_target_needs(watched: Watch) -> None:

@@ -15,7 +15,7 @@ from tui.watch.state import WatchState
 LINES = st.sampled_from(
     [
         "server_args=ServerArgs(model_path='q')",
-        "[t TP0] Load weight begin.",
+        "[2026-11-29 13:48:34 TP0] Load weight begin.",
         "Loading safetensors checkpoint shards:  50% Completed | 2/4 [00:10<00:12,  2.1s/it]",
         "Capturing batches (bs=256):   0%|   | 0/36 [00:00<?, ?it/s]",
         "The server is fired up and ready to roll!",

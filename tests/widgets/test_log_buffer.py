@@ -60,9 +60,9 @@ def test_matches_go_round_at_both_ends_and_fall_out_with_their_lines() -> None:
     buffer = LogBuffer(keep=10)
     buffer.search("5")
     buffer.extend(lines(0, 9))
-    assert buffer.match_after(5) == 5
+    assert buffer.stop_after(5) == 5
     buffer.extend(lines(10, 16))
     assert buffer.matches == [15]
-    assert buffer.match_before(15) == buffer.match_after(15) == 15
+    assert buffer.stop_before(15) == buffer.stop_after(15) == 15
     buffer.search("nowhere")
-    assert buffer.match_after(0) is buffer.match_before(0) is None
+    assert buffer.stop_after(0) is buffer.stop_before(0) is None

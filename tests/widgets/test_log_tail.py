@@ -104,7 +104,7 @@ def test_a_search_without_result_says_so_and_stays_following() -> None:
     assert made.window.follows
     assert made.step(1) == "no line holds it so far"
     made.search("")
-    assert made.step(1) == "nothing searched for: press /"
+    assert made.step(1) == "no line began a phase so far; / searches"
 
 
 def test_lines_that_come_later_are_found() -> None:

@@ -12,7 +12,14 @@ BEHIND_BYTES = 64 * 1024
 
 def log_panel(state: Meaning) -> LogPanel:
     """Return what the pane shows besides its lines."""
-    return LogPanel(title=_title(state), sentence=_sentence(state), tail=state.log_tail)
+    return LogPanel(
+        title=_title(state), sentence=_sentence(state), tail=state.log_tail, fault_number=_fault_number(state)
+    )
+
+
+def _fault_number(state: Meaning) -> int | None:
+    end = state.last_end if state.outcome == "failed" else None
+    return end.quote.number if end is not None and end.quote is not None else None
 
 
 def line(buffered: BufferedLine) -> LogLine:
@@ -23,7 +30,7 @@ def line(buffered: BufferedLine) -> LogLine:
         mood = Mood.WARNING
     else:
         mood = Mood.ACTIVE if buffered.mark is not None else Mood.IDLE
-    return LogLine(buffered.number, buffered.text, mood)
+    return LogLine(buffered.number, buffered.text, mood, mark=buffered.mark is not None)
 
 
 def _title(state: Meaning) -> str:

@@ -4,6 +4,7 @@ from tui.present.bench import bench_panel
 from tui.present.gpus import gpu_panel
 from tui.present.header import header, status
 from tui.present.log import line, log_panel
+from tui.present.phases import phase_panel
 from tui.present.readiness import ladder
 from tui.watch.meaning import Meaning
 from widgets.values import LogLine, ScreenValues
@@ -22,6 +23,7 @@ def present(state: Meaning, client_now_s: float, width: int | None = None) -> Sc
         bench=bench_panel(state),
         status=status(state),
         alerts=state.alerts,
+        phases=phase_panel(state, client_now_s),
     )
 
 

@@ -12,16 +12,19 @@ _GPUS_AT_ONCE = 8
 _LOG_FOLDED = 3
 _LOG_GOOD = 9
 _NOTES_ROWS = 6
+_TINY_ROWS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Wants:
     """What decides over the room: rows wanted, and which pane the person looks at.
 
-    ``bench`` is the rows of the whole benchmark, 0 while there is none. ``lead`` is the pane focused last.
+    ``phases`` and ``bench`` are the rows of the phases and of the whole benchmark, 0 while there are none.
+    ``lead`` is the pane focused last.
     """
 
     gpus: int = 1
+    phases: int = 0
     bench: int = 0
     lead: str = "log"
     zoomed: str | None = None
@@ -37,15 +40,25 @@ def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
     if below == 2:
         boxes["footer"] = (0, height - 1, width, 1)
     if wants.zoomed is not None:
-        return boxes | _stack([(wants.zoomed, body)], 0, width)
+        return boxes | _stack([(wants.zoomed, body)], 0, 1, width)
+    phases = min(wants.phases, _phase_rows(body))
+    if phases:
+        boxes["phases"] = (0, 1, width, phases)
+    top, body = 1 + phases, body - phases
     if width >= WIDE_CELLS and body >= 20:
-        return boxes | _two_columns(width, body, wants)
-    return boxes | _stack(_one_column(body, wants), 0, width)
+        return boxes | _two_columns(width, body, top, wants)
+    return boxes | _stack(_one_column(body, wants), 0, top, width)
 
 
-def _stack(rows: list[tuple[str, int]], x: int, width: int) -> dict[str, Box]:
+def _phase_rows(body: int) -> int:
+    """Return how many rows the phases may have: a small screen keeps its room for GPUs and log."""
+    if body < _TINY_ROWS:
+        return 1 if body >= 8 else 0
+    return 2
+
+
+def _stack(rows: list[tuple[str, int]], x: int, y: int, width: int) -> dict[str, Box]:
     boxes: dict[str, Box] = {}
-    y = 1
     for name, height in rows:
         if height > 0:
             boxes[name] = (x, y, width, height)
@@ -53,7 +66,7 @@ def _stack(rows: list[tuple[str, int]], x: int, width: int) -> dict[str, Box]:
     return boxes
 
 
-def _two_columns(width: int, body: int, wants: Wants) -> dict[str, Box]:
+def _two_columns(width: int, body: int, top: int, wants: Wants) -> dict[str, Box]:
     left = width // 2 - 1
     ladder = _LADDER_FULL
     bench = max(wants.bench, 1) + 1
@@ -61,11 +74,11 @@ def _two_columns(width: int, body: int, wants: Wants) -> dict[str, Box]:
     bench = min(bench, body - ladder - gpus)
     notes = body - ladder - gpus - bench
     rows = [("gpus", gpus), ("ladder", ladder), ("bench", bench), ("notes", notes)]
-    return _stack(rows, 0, left) | _stack([("log", body)], left + 2, width - left - 2)
+    return _stack(rows, 0, top, left) | _stack([("log", body)], left + 2, top, width - left - 2)
 
 
 def _one_column(body: int, wants: Wants) -> list[tuple[str, int]]:
-    if body < 16:
+    if body < _TINY_ROWS - 2:
         return _tiny(body, wants)
     roomy = body >= ROOMY_ROWS
     gpus, ladder = _upper(body, wants, roomy)

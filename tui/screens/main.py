@@ -21,7 +21,7 @@ from tui.screens.arrange import Wants
 from tui.screens.dashboard import Dashboard
 from tui.screens.keys import Key
 from tui.view import View
-from widgets import bench_pane
+from widgets import bench_pane, phase_pane
 from widgets.bench_pane import BenchPane
 from widgets.glyphs import Glyphs
 from widgets.gpu_rows import GpuRows
@@ -32,6 +32,7 @@ from widgets.line_widget import LineWidget
 from widgets.log_tail import LogTail
 from widgets.notes_pane import NotesPane
 from widgets.palette import Palette
+from widgets.phase_pane import PhasePane
 from widgets.search_box import SearchBox
 from widgets.status_bar import StatusBar
 from widgets.values import ScreenValues
@@ -62,8 +63,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Binding("5", "pane('notes')", "Notes: what the status line said", id="pane.5", priority=True),
         Binding("z", "zoom", "Give the pane the whole screen, or not any more", id="pane.zoom"),
         Binding("slash", "search", "Search the log", id="log.search", priority=True),
-        Binding("n", "step(1)", "Next match", id="log.next"),
-        Binding("N", "step(-1)", "Previous match", id="log.previous"),
+        Binding("n", "step(1)", "Next mark, or next match of a search", id="log.next"),
+        Binding("N", "step(-1)", "Previous mark, or previous match of a search", id="log.previous"),
+        Binding("e", "fault", "The line that tells why the load failed", id="log.fault"),
         Binding("f", "follow", "Follow the newest lines, or hold", id="log.follow"),
         Binding("w", "wrap", "Wrap long lines, or cut them", id="log.wrap"),
         Binding("y", "copy", "Send the current log line to the clipboard (OSC 52)", id="log.copy"),
@@ -76,6 +78,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._view = view
         self._can_paint = can_paint
         self.header = HeaderBar(id="header", glyphs=glyphs)
+        self.phases = PhasePane(id="phases", glyphs=glyphs)
         self.gpus = GpuRows(id="gpus", glyphs=glyphs)
         self.ladder = LadderPane(id="ladder", glyphs=glyphs)
         self.log_tail = LogTail(id="log", glyphs=glyphs)
@@ -91,7 +94,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _widgets(self) -> list[LineWidget]:
         panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes]
-        return [self.header, *panes, self.status, self.footer]
+        return [self.header, self.phases, *panes, self.status, self.footer]
 
     def compose(self) -> ComposeResult:
         yield self.dashboard
@@ -136,6 +139,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._values = values
 
     def _paint_panes(self, values: ScreenValues) -> None:
+        self.phases.update_panel(values.phases)
         self.gpus.update_panel(values.gpus)
         self.ladder.update_ladder(values.ladder)
         self.log_tail.update_panel(values.log)
@@ -156,6 +160,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _arrange(self) -> None:
         bench = self.bench.panel
         self.dashboard.wants = Wants(
+            phases=phase_pane.rows_wanted(self.phases.panel),
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
             lead=self._lead,
@@ -255,8 +260,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.answer(self.log_tail.search(event.value))
 
     def action_step(self, direction: int) -> None:
-        """Show the next or previous match."""
+        """Show the next or previous mark, or match while something is searched for."""
         self.answer(self.log_tail.step(direction))
+
+    def action_fault(self) -> None:
+        """Show the line that tells why the load failed."""
+        self.answer(self.log_tail.show_fault())
 
     def action_follow(self) -> None:
         """Follow the log, or hold it."""

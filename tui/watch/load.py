@@ -34,9 +34,7 @@ _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 """Phases that the port can tell of before the log does: from there a load only goes forward."""
 
 
-_STAND_OUT = frozenset(
-    (MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN)
-)
+_STAND_OUT = frozenset((MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN))
 
 
 def _stands_out(marks: tuple[Mark, ...]) -> Phase | None:

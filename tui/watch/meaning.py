@@ -4,6 +4,7 @@ from collections import deque
 from typing import Literal
 
 from tui.engines.base import Engine
+from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 from tui.events import GpuDriver, Hello, LogSource, Notice
 from tui.requests import FollowRequest
@@ -12,6 +13,7 @@ from tui.watch.clock import SourceClock
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
 from tui.watch.ladder import Rung, missing
+from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
 from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
@@ -144,6 +146,16 @@ class Meaning:
     def past_phases(self) -> list[PhaseSpan]:
         """The phases before the current one, in order."""
         return self.phases[:-1]
+
+    @property
+    def phase_progress(self) -> Progress | None:
+        """How much of the current phase the log says is done, None where it does not."""
+        return None if self._load is None else self._load.timeline.progress
+
+    @property
+    def lagging_ranks(self) -> list[Lane]:
+        """The ranks that hold the load back: others have printed what these have not."""
+        return [] if self._load is None or self._load.ended else self._load.log_phases.lanes.lagging
 
     @property
     def ladder(self) -> tuple[Rung, Rung, Rung, Rung, Rung]:

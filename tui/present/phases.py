@@ -1,0 +1,127 @@
+"""The phases in a row, the work under way, and the time to ready."""
+
+from tui.engines.generic import GENERIC
+from tui.engines.marks import FaultKind
+from tui.engines.phase import Phase
+from tui.watch.meaning import Meaning
+from tui.watch.words import clock_text
+from widgets.values import Mood, PhaseCell, PhasePanel
+
+FAULT_KIND_WORDS: dict[FaultKind, str] = {
+    FaultKind.OOM_WEIGHTS: "out of GPU memory for the weights",
+    FaultKind.OOM_KV: "out of GPU memory for the KV cache",
+    FaultKind.OOM_CAPTURE: "out of GPU memory after the KV cache",
+    FaultKind.OOM_HOST: "out of host memory",
+    FaultKind.PORT_IN_USE: "port in use",
+    FaultKind.MISSING_MODEL: "model missing or damaged",
+    FaultKind.BAD_CONFIG: "bad configuration",
+    FaultKind.NCCL: "NCCL",
+    FaultKind.DRIVER: "GPU or driver",
+    FaultKind.COMPILE: "compilation",
+    FaultKind.RANK_DIED: "a rank died",
+    FaultKind.WARMUP_FAILED: "warm-up request failed",
+    FaultKind.TIMEOUT: "time-out",
+    FaultKind.UNKNOWN: "cause not recognised",
+}
+"""The kinds of failure as they are shown."""
+_LAGGING_NAMED = 3
+_UNSEEN = (Phase.FAILED, Phase.STOPPED)
+
+
+def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
+    """Return the phases of the load; nothing while nothing tells of any."""
+    if state.phase is None:
+        return PhasePanel()
+    now_s = state.source_now(client_now_s)
+    cells = tuple(_cells(state, now_s))
+    if state.outcome == "failed":
+        return PhasePanel(cells, sentence=_end(state), mood=Mood.BAD if _died(state) else Mood.WARNING)
+    if state.ready:
+        return PhasePanel(cells, mood=Mood.GOOD)
+    return PhasePanel(
+        cells,
+        fraction=_fraction(state),
+        work=_work(state),
+        waits=_waits(state),
+        estimate=_estimate(),
+        mood=Mood.ACTIVE,
+    )
+
+
+def _cells(state: Meaning, now_s: float | None) -> list[PhaseCell]:
+    """Return the phases seen, each once, then those that the engine has yet to come to."""
+    current = state.phase
+    times = _times(state, now_s)
+    seen = [phase for phase in times if phase is not current]
+    cells = [PhaseCell(phase.words, Mood.GOOD, times[phase]) for phase in seen]
+    if current is not None:
+        cells.append(PhaseCell(current.words, _mood(state), "" if state.ready else times.get(current, "")))
+    engine = state.engine or GENERIC
+    place = engine.place(current) if current is not None else -1
+    to_come = [
+        phase
+        for phase in engine.order
+        if phase not in _UNSEEN and engine.place(phase) > place and phase not in times
+    ]
+    return cells + [PhaseCell(phase.words, Mood.IDLE) for phase in to_come]
+
+
+def _mood(state: Meaning) -> Mood:
+    if state.outcome == "failed":
+        return Mood.BAD if _died(state) else Mood.WARNING
+    return Mood.GOOD if state.ready else Mood.ACTIVE
+
+
+def _died(state: Meaning) -> bool:
+    end = state.last_end
+    return end is None or end.fault != "shut_down"
+
+
+def _times(state: Meaning, now_s: float | None) -> dict[Phase, str]:
+    """Return what each phase took, all its stays together; "" where a stay was not timed."""
+    seconds: dict[Phase, float | None] = {}
+    for span in state.phases:
+        stay_s = span.seconds(now_s) if now_s is not None else None
+        before_s = seconds.get(span.phase, 0.0)
+        seconds[span.phase] = None if stay_s is None or before_s is None else before_s + stay_s
+    return {phase: "" if took_s is None else clock_text(took_s) for phase, took_s in seconds.items()}
+
+
+def _fraction(state: Meaning) -> float | None:
+    progress = state.phase_progress
+    if progress is None or progress.total is None or progress.total <= 0:
+        return None
+    return min(progress.done / progress.total, 1.0)
+
+
+def _work(state: Meaning) -> str:
+    progress = state.phase_progress
+    if progress is None:
+        return ""
+    total = "" if progress.total is None else f" of {progress.total:g}"
+    counted = f"{progress.done:g}{total} {progress.unit}".strip()
+    return f"{counted}, {progress.current} under way" if progress.current else counted
+
+
+def _waits(state: Meaning) -> str:
+    lagging = [lane.name for lane in state.lagging_ranks]
+    if not lagging:
+        return ""
+    named = ", ".join(lagging[:_LAGGING_NAMED])
+    more = len(lagging) - _LAGGING_NAMED
+    return f"waits for {named}" + (f" and {more} more" if more > 0 else "")
+
+
+def _estimate() -> str:
+    return "T- no estimate yet"
+
+
+def _end(state: Meaning) -> str:
+    end = state.last_end
+    if end is None:
+        return "failed"
+    cause = end.cause
+    if cause is None:
+        return end.reason
+    words = FAULT_KIND_WORDS[cause.kind]
+    return f"{words}: {cause.cause} {cause.next_step} (e shows the line)"

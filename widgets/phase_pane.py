@@ -1,0 +1,101 @@
+"""The phases of the load in a row, and how much of the current one is done."""
+
+from collections.abc import Callable, Iterator
+
+from widgets import cells
+from widgets.glyphs import BLOCK, Glyphs
+from widgets.line_widget import LineWidget
+from widgets.lines import Line, Span, cut, spread, width_of
+from widgets.values import Mood, PhaseCell, PhasePanel
+
+_BAR_CELLS = 24
+_BAR_LEAST = 6
+_GAP = "  "
+
+
+class PhasePane(LineWidget):
+    """Which phase, how far, how long still: two lines, or one where room is scarce."""
+
+    def __init__(self, *, id: str | None = None, glyphs: Glyphs = BLOCK) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self.panel = PhasePanel()
+
+    def update_panel(self, panel: PhasePanel) -> None:
+        """Draw these phases from now on."""
+        if panel != self.panel:
+            self.panel = panel
+            self.show()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        if not self.panel.cells:
+            return []
+        if height == 1 and rows_wanted(self.panel) == 1:
+            return [self._row(width)]
+        if height == 1:
+            return [self._work(width, self._current())]
+        return [self._row(width), self._work(width, [])]
+
+    def _row(self, width: int) -> Line:
+        """Return all phases in one line; times that lie behind give way first, then phases far away."""
+        line: list[Span] = []
+        for line in self._rows():
+            if width_of(line) <= width:
+                break
+        return cut(line, width)
+
+    def _rows(self) -> Iterator[list[Span]]:
+        shown = list(self.panel.cells)
+        yield self._spans(shown, lambda cell: True)
+        yield self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)
+        dropped = 0
+        while len(shown) > 1 and shown[0].mood is Mood.GOOD:
+            shown, dropped = shown[1:], dropped + 1
+            behind = Span(f" {self.glyphs.moods[Mood.GOOD]} {dropped} done", Mood.GOOD.value)
+            yield [behind, *self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)]
+
+    def _spans(self, shown: list[PhaseCell], timed: Callable[[PhaseCell], bool]) -> list[Span]:
+        spans: list[Span] = []
+        for cell in shown:
+            lead = _GAP if spans else " "
+            role = cell.mood.value + (" strong" if cell.mood in (Mood.ACTIVE, Mood.BAD) else "")
+            spans.append(Span(f"{lead}{self.glyphs.moods[cell.mood]} ", cell.mood.value))
+            spans.append(Span(cell.name, "muted" if cell.mood is Mood.IDLE else role))
+            if cell.time and timed(cell):
+                spans.append(Span(f" {cell.time}", "muted" if cell.mood is Mood.GOOD else role))
+        return spans
+
+    def _current(self) -> list[Span]:
+        """Return the phase that stands for all others where there is one line."""
+        told = [cell for cell in self.panel.cells if cell.mood is not Mood.IDLE]
+        return self._spans([*told[-1:]] or [self.panel.cells[0]], lambda cell: True)
+
+    def _work(self, width: int, lead: list[Span]) -> Line:
+        panel = self.panel
+        if panel.sentence:
+            return cut([*lead, Span(f" {cells.plain(panel.sentence)}", panel.mood.value)], width)
+        right = [Span(f" {panel.estimate} ", "strong")] if panel.estimate else []
+        left = [*lead, *self._bar(width - width_of(lead) - width_of(right))]
+        left.append(Span(f" {panel.work}" if panel.work else ""))
+        if panel.waits:
+            left.append(Span(f" {self.glyphs.dot} {cells.plain(panel.waits)}", "warning"))
+        return spread(left, right, width)
+
+    def _bar(self, room: int) -> list[Span]:
+        """Return the bar, shorter where the words need the room, none without a basis."""
+        fraction = self.panel.fraction
+        words = len(self.panel.work) + len(self.panel.waits) + 6
+        size = min(_BAR_CELLS, room - words)
+        if fraction is None or size < _BAR_LEAST:
+            return [Span(" ")]
+        full = int(fraction * size)
+        filled = self.glyphs.full * full
+        half = self.glyphs.parts if fraction * size - full >= 0.5 and full < size else ""
+        track = self.glyphs.track * (size - full - len(half))
+        return [Span(" "), Span(filled + half, "bar"), Span(track, "track"), Span(f" {fraction:4.0%}")]
+
+
+def rows_wanted(panel: PhasePanel) -> int:
+    """Return how many lines say everything: without work under way the phases' times alone."""
+    if not panel.cells:
+        return 0
+    return 2 if panel.sentence or panel.work or panel.estimate or panel.fraction is not None else 1
