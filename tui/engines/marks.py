@@ -121,6 +121,20 @@ class Steady(msgspec.Struct, frozen=True):
     acceptance_length: float | None = None
 
 
+def together(before: Steady | None, now: Steady) -> Steady:
+    """Return what is printed now and, where that says nothing, what was before (prefill, then decode)."""
+    if before is None:
+        return now
+    return Steady(
+        before.output_tokens_per_s if now.output_tokens_per_s is None else now.output_tokens_per_s,
+        before.prompt_tokens_per_s if now.prompt_tokens_per_s is None else now.prompt_tokens_per_s,
+        before.running if now.running is None else now.running,
+        before.queued if now.queued is None else now.queued,
+        before.kv_used_pct if now.kv_used_pct is None else now.kv_used_pct,
+        before.acceptance_length if now.acceptance_length is None else now.acceptance_length,
+    )
+
+
 class RankIdentity(msgspec.Struct, frozen=True):
     """Which rank a process is: its place in the world and in each kind of parallelism, None where not said."""
 
@@ -137,6 +151,7 @@ class FaultMark(msgspec.Struct, frozen=True):
     """What a fault line says. ``kind`` None: out of GPU memory, of which kind the phase decides.
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
+    ``phase`` is where such a thing happens, None where the line does not say.
     ``cause`` and ``next_step`` are one sentence each.
     """
 
@@ -145,6 +160,7 @@ class FaultMark(msgspec.Struct, frozen=True):
     terminal: bool
     cause: str = ""
     next_step: str = ""
+    phase: Phase | None = None
 
 
 class Mark(msgspec.Struct, frozen=True):

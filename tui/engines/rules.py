@@ -142,8 +142,8 @@ def ends(phase: Phase, *lines: tuple[str, str], each: bool = False) -> tuple[Rul
     return _rows(MarkKind.ENDS, phase, lines, each=each)
 
 
-def bars(phase: Phase, unit: str, *lines: tuple[str, str], part: str = "") -> tuple[Rule, ...]:
-    """Rows for progress bars, matched against a bar's own text (before the percentage)."""
+def bars(phase: Phase | None, unit: str, *lines: tuple[str, str], part: str = "") -> tuple[Rule, ...]:
+    """Rows for progress bars, matched against a bar's own text; without a phase: that under way."""
     return _rows(MarkKind.PROGRESS, phase, lines, unit=unit, part=part, bar=True)
 
 
@@ -189,7 +189,8 @@ class FaultRule:
     ``hints`` are texts of which one stands in every such line: most lines hold none, and looking for a text is
     ten times faster than a pattern. ``kind`` None is out of GPU memory (the phase says which). ``weight`` and
     ``terminal`` as in ``FaultMark``. ``cause`` is one sentence, ``next_step`` what to do; both may use the
-    pattern's named groups in braces.
+    pattern's named groups in braces. ``phase`` is where such a thing happens, None where the line does not
+    say.
     """
 
     kind: FaultKind | None
@@ -200,3 +201,4 @@ class FaultRule:
     weight: Weight = Weight.CAUSE
     terminal: bool = False
     versions: str = "all"
+    phase: Phase | None = None

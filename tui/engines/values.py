@@ -9,6 +9,7 @@ from tui.engines.rules import FaultRule, Rule
 _UNITS = ("_gib", "_mib", "_tokens", "_s", "_pct", "_bytes", "_x")
 _SCALES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _STEADY = frozenset(Steady.__struct_fields__)
+_STEADY_NAMES = _STEADY | {"kv_used_share"}
 _WHOLE = frozenset(("running", "queued"))
 _IDENTITY = frozenset(RankIdentity.__struct_fields__)
 QUOTE_LENGTH = 300
@@ -45,7 +46,7 @@ def mark_of(rule: Rule, found: re.Match[str], speaker: Speaker, bar: re.Match[st
         groups.get("part", rule.part).strip(),
         seconds=None if seconds is None else number(seconds),
         progress=_progress(rule, groups, bar),
-        steady=_steady(groups) if rule.kind is MarkKind.STEADY else None,
+        steady=None if _STEADY_NAMES.isdisjoint(groups) else _steady(groups),
         identity=_identity(groups) if rule.kind is MarkKind.IDENTITY else None,
         figures=_figures(groups),
         version=groups.get("version"),
@@ -103,4 +104,5 @@ def fault_mark(rule: FaultRule, found: re.Match[str], *, terminal: bool) -> Faul
         terminal,
         rule.cause.format_map(groups) if groups else rule.cause,
         rule.next_step.format_map(groups) if groups else rule.next_step,
+        rule.phase,
     )

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from tui.engines.base import Engine
-from tui.engines.marks import FaultKind, Figure, Mark, MarkKind, Progress, Steady
+from tui.engines.marks import FaultKind, Figure, Mark, MarkKind, Progress, Steady, together
 from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.watch.lanes import Lanes
@@ -11,6 +11,7 @@ from tui.watch.root_cause import QUOTE_LENGTH, Cause, Quote, Suspects
 
 Outcome = Literal["unfinished", "ready", "failed", "stopped"]
 _BACK_UNTIL = Phase.CAPTURE
+_WORDLESS = (Phase.COMPILE, Phase.CAPTURE)
 
 
 class LogPhases:
@@ -90,6 +91,8 @@ class LogPhases:
     def _take_fault(self, mark: Mark, line: str, number: int, source: int) -> None:
         if mark.fault is None or self.outcome == "stopped":
             return
+        if mark.fault.phase is not None:
+            self._traced = mark.fault.phase
         self._suspects.take(mark, line, number, self._failed_in(), source)
         if mark.fault.terminal and self.outcome != "failed":
             self.outcome = "failed"
@@ -105,7 +108,8 @@ class LogPhases:
     def _take_phase(self, mark: Mark, at_s: float | None, source: int) -> None:
         self.version = mark.version or self.version
         self.arguments = mark.arguments or self.arguments
-        self.steady = mark.steady or self.steady
+        if mark.steady is not None:
+            self.steady = together(self.steady, mark.steady)
         for figure in mark.figures:
             self.figures[figure.name] = figure
         if self.outcome in ("failed", "stopped"):
@@ -113,11 +117,19 @@ class LogPhases:
         self.lanes.take(mark, at_s, source)
         if mark.phase is not None:
             self._move(mark)
-        if mark.progress is not None and mark.phase is self.front:
+        if mark.progress is not None and (mark.phase is self.front or self._wordless_counts(mark)):
             self.progress = mark.progress
         if mark.kind in (MarkKind.READY, MarkKind.STEADY):
             self.outcome = "ready"
             self.front = Phase.READY
+
+    def _wordless_counts(self, mark: Mark) -> bool:
+        """Whether a bar without a word is that of the phase under way: not once one of its own has words."""
+        return (
+            mark.phase is None
+            and self.front in _WORDLESS
+            and (self.progress is None or not self.progress.text)
+        )
 
     def _move(self, mark: Mark) -> None:
         phase = mark.phase
