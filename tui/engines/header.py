@@ -29,7 +29,7 @@ LEVEL = re.compile(r"(?P<level>INFO|WARNING|ERROR|CRITICAL|DEBUG|TRACE): +")
 OTHER_LOGGER = re.compile(r"\W?(?:\d{2,4}[-/.]\d\d[-/.]|\d\d:\d\d:\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b)")
 BREAK = re.compile(r"(?:[\])|>:]|(?<= )-) +(?=[A-Za-z#\[])")
 BREAK_WITHIN = 240
-_RANKS = re.compile(r"\b(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1,4}\b")
+_RANKS = re.compile(r"(?<![A-Za-z0-9])(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1,4}(?![A-Za-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
