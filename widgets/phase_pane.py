@@ -44,14 +44,21 @@ class PhasePane(LineWidget):
         return cut(line, width)
 
     def _rows(self) -> Iterator[list[Span]]:
+        """Return the row in ever shorter forms: whole, then with fewer and fewer of the phases behind."""
         shown = list(self.panel.cells)
         yield self._spans(shown, lambda cell: True)
-        yield self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)
-        dropped = 0
-        while len(shown) > 1 and shown[0].mood is Mood.GOOD:
-            shown, dropped = shown[1:], dropped + 1
-            behind = Span(f" {self.glyphs.moods[Mood.GOOD]} {dropped} done", Mood.GOOD.value)
-            yield [behind, *self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)]
+        over = self.panel.cells[-1].mood is not Mood.IDLE
+        if not over:
+            yield self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)
+        behind = [cell for cell in shown[:-1] if cell.mood is Mood.GOOD]
+        # When all is over the long phases are what one asks for; before that, the last ones.
+        for count, cell in enumerate(sorted(behind, key=lambda each: each.seconds) if over else behind, 1):
+            shown.remove(cell)
+            done = f" {self.glyphs.moods[Mood.GOOD]} {count} {'shorter' if over else 'done'}"
+            yield [
+                Span(done, Mood.GOOD.value),
+                *self._spans(shown, lambda cell: over or cell.mood is not Mood.GOOD),
+            ]
 
     def _spans(self, shown: list[PhaseCell], timed: Callable[[PhaseCell], bool]) -> list[Span]:
         spans: list[Span] = []
@@ -91,7 +98,12 @@ class PhasePane(LineWidget):
         filled = self.glyphs.full * full
         half = self.glyphs.parts if fraction * size - full >= 0.5 and full < size else ""
         track = self.glyphs.track * (size - full - len(half))
-        return [Span(" "), Span(filled + half, "bar"), Span(track, "track"), Span(f" {fraction:4.0%}")]
+        return [
+            Span(" "),
+            Span(filled + half, "bar"),
+            Span(track, "track"),
+            Span(f" {min(int(fraction * 100), 99):3}%"),
+        ]
 
 
 def rows_wanted(panel: PhasePanel) -> int:

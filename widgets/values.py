@@ -94,12 +94,14 @@ class Header:
 class PhaseCell:
     """One phase of the load: GOOD is behind, ACTIVE the current one, IDLE to come, BAD where it failed.
 
-    ``time`` is what it took so far, "" where that is not known.
+    ``time`` is what it took so far, "" where that is not known, ``seconds`` the same in whole seconds: where
+    room is scarce the short ones give way first.
     """
 
     name: str
     mood: Mood
     time: str = ""
+    seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

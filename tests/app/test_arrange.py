@@ -1,6 +1,7 @@
 """Where the panes go."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -23,6 +24,19 @@ def test_eighty_by_twenty_four_holds_eight_gpus_the_ladder_and_a_log() -> None:
         "ladder": 3,
         "log": 9,
     }
+
+
+def test_the_phases_take_two_lines_from_the_log() -> None:
+    boxes = arrange(80, 24, replace(LOADING, phases=2))
+    assert boxes["phases"] == (0, 1, 80, 2)
+    assert boxes["gpus"] == (0, 3, 80, 9)
+    assert boxes["log"][3] == 7
+    assert arrange(200, 50, replace(LOADING, phases=2))["log"] == (101, 3, 99, 45)
+
+
+def test_a_small_screen_has_one_line_of_phases_and_a_tiny_one_none() -> None:
+    assert heights(60, 15, replace(LOADING, phases=2))["phases"] == 1
+    assert "phases" not in heights(60, 9, replace(LOADING, phases=2))
 
 
 def test_a_benchmark_gets_its_whole_table_when_it_is_looked_at_and_a_line_otherwise() -> None:
@@ -69,8 +83,8 @@ def test_a_zoomed_pane_has_all_but_header_status_and_footer() -> None:
 @pytest.mark.parametrize("zoomed", [None, "bench"])
 @pytest.mark.parametrize("bench", [0, 3, 9, 40])
 def test_at_every_size_panes_stay_on_the_screen_and_apart(lead: str, zoomed: str | None, bench: int) -> None:
-    for gpus in (2, 8, 16, 64):
-        wants = Wants(gpus=gpus, bench=bench, lead=lead, zoomed=zoomed)
+    for gpus, phases in product((2, 8, 16, 64), (0, 1, 2)):
+        wants = Wants(gpus=gpus, phases=phases, bench=bench, lead=lead, zoomed=zoomed)
         for width, height in ((1, 1), (20, 3), (40, 8), (80, 19), (80, 24), (120, 40), (180, 30), (200, 50)):
             check(width, height, arrange(width, height, wants))
 

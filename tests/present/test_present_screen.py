@@ -174,9 +174,7 @@ def test_a_failure_says_where_it_failed_and_why(host: WatchedHost) -> None:
 
 def test_a_clean_shutdown_is_no_alarm(host: WatchedHost) -> None:
     host.loads_to_capture()
-    host.log(
-        "[2026-11-29 13:48:34] SIGTERM received. signum=None frame=None. Draining requests and shutting down..."
-    )
+    host.log("[2026-11-29 13:48:34] SIGTERM received. signum=None frame=None. Draining requests...")
     host.exits()
     shown = values(host)
     assert (shown.header.phase, shown.header.mood) == ("shut down", Mood.WARNING)

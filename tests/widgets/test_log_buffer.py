@@ -66,3 +66,19 @@ def test_matches_go_round_at_both_ends_and_fall_out_with_their_lines() -> None:
     assert buffer.stop_before(15) == buffer.stop_after(15) == 15
     buffer.search("nowhere")
     assert buffer.stop_after(0) is buffer.stop_before(0) is None
+
+
+def test_marks_fall_out_with_their_lines() -> None:
+    buffer = LogBuffer(10)
+    buffer.extend([LogLine(number, "x", mark=number % 2 == 0) for number in range(1, 31)])
+    assert buffer.first >= 18
+    assert all(buffer[position].mark for position in buffer.marks)
+    assert min(buffer.marks) >= buffer.first
+
+
+def test_a_line_is_found_by_its_number_also_behind_a_jump() -> None:
+    buffer = LogBuffer()
+    buffer.extend([LogLine(1, "a"), LogLine(2, "b"), LogLine(9, "c")])
+    found = [buffer.position_of(number) for number in (1, 2, 9)]
+    assert [buffer[position].text for position in found if position is not None] == ["a", "b", "c"]
+    assert buffer.position_of(5) is None

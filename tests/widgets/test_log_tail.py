@@ -142,3 +142,43 @@ def test_an_error_has_its_own_role_and_plain_text_none() -> None:
     made.extend([LogLine(0, "bad", Mood.BAD), LogLine(1, "fine")])
     lines = made.lines(40, 4)
     assert [line[0].role for line in lines[1:]] == ["bad", "text"]
+
+
+def marked(*marks: int) -> LogTail:
+    """Return a pane with ten lines, some of which are marks."""
+    made = LogTail()
+    made.extend([LogLine(number, f"line {number}", mark=number in marks) for number in range(1, 11)])
+    return made
+
+
+def test_n_goes_through_the_marks_while_nothing_is_searched_for() -> None:
+    made = marked(3, 7)
+    seen: list[str | None] = []
+    for direction in (-1, -1, 1, 1):
+        assert made.step(direction) == ""
+        seen.append(made.current_text())
+    assert seen == ["line 7", "line 3", "line 7", "line 3"]
+
+
+def test_a_search_takes_the_steps_over_until_it_is_left() -> None:
+    made = marked(3, 7)
+    made.search("line 5")
+    made.step(-1)
+    assert made.current_text() == "line 5"
+    made.search("")
+    made.step(-1)
+    assert made.current_text() == "line 3"
+
+
+def test_the_fault_is_found_by_its_number() -> None:
+    made = marked()
+    made.panel = LogPanel("", fault_number=4)
+    assert made.show_fault() == ""
+    assert made.current_text() == "line 4"
+
+
+def test_without_a_fault_its_key_says_so() -> None:
+    assert marked().show_fault() == "no line tells of a failure"
+    made = marked()
+    made.panel = LogPanel("", fault_number=99)
+    assert "not kept" in made.show_fault()

@@ -24,7 +24,7 @@ FAULT_KIND_WORDS: dict[FaultKind, str] = {
     FaultKind.UNKNOWN: "cause not recognised",
 }
 """The kinds of failure as they are shown."""
-_LAGGING_NAMED = 3
+_LAGGING_NAMED = 2
 _UNSEEN = (Phase.FAILED, Phase.STOPPED)
 
 
@@ -52,10 +52,9 @@ def _cells(state: Meaning, now_s: float | None) -> list[PhaseCell]:
     """Return the phases seen, each once, then those that the engine has yet to come to."""
     current = state.phase
     times = _times(state, now_s)
-    seen = [phase for phase in times if phase is not current]
-    cells = [PhaseCell(phase.words, Mood.GOOD, times[phase]) for phase in seen]
+    cells = [_cell(phase, Mood.GOOD, times[phase]) for phase in times if phase is not current]
     if current is not None:
-        cells.append(PhaseCell(current.words, _mood(state), "" if state.ready else times.get(current, "")))
+        cells.append(_cell(current, _mood(state), None if state.ready else times.get(current)))
     engine = state.engine or GENERIC
     place = engine.place(current) if current is not None else -1
     to_come = [
@@ -64,6 +63,12 @@ def _cells(state: Meaning, now_s: float | None) -> list[PhaseCell]:
         if phase not in _UNSEEN and engine.place(phase) > place and phase not in times
     ]
     return cells + [PhaseCell(phase.words, Mood.IDLE) for phase in to_come]
+
+
+def _cell(phase: Phase, mood: Mood, seconds: float | None) -> PhaseCell:
+    if seconds is None:
+        return PhaseCell(phase.words, mood)
+    return PhaseCell(phase.words, mood, clock_text(seconds), int(seconds))
 
 
 def _mood(state: Meaning) -> Mood:
@@ -77,27 +82,30 @@ def _died(state: Meaning) -> bool:
     return end is None or end.fault != "shut_down"
 
 
-def _times(state: Meaning, now_s: float | None) -> dict[Phase, str]:
-    """Return what each phase took, all its stays together; "" where a stay was not timed."""
+def _times(state: Meaning, now_s: float | None) -> dict[Phase, float | None]:
+    """Return what each phase took, all its stays together; None where a stay was not timed."""
     seconds: dict[Phase, float | None] = {}
     for span in state.phases:
         stay_s = span.seconds(now_s) if now_s is not None else None
         before_s = seconds.get(span.phase, 0.0)
         seconds[span.phase] = None if stay_s is None or before_s is None else before_s + stay_s
-    return {phase: "" if took_s is None else clock_text(took_s) for phase, took_s in seconds.items()}
+    return seconds
 
 
 def _fraction(state: Meaning) -> float | None:
+    """Return how much of the phase is done; a bar that is full while the phase goes on tells nothing."""
     progress = state.phase_progress
-    if progress is None or progress.total is None or progress.total <= 0:
+    if progress is None or progress.total is None or not 0 <= progress.done < progress.total:
         return None
-    return min(progress.done / progress.total, 1.0)
+    return progress.done / progress.total
 
 
 def _work(state: Meaning) -> str:
     progress = state.phase_progress
     if progress is None:
         return ""
+    if progress.total is not None and progress.done >= progress.total:
+        return f"all {progress.total:g} {progress.unit} done"
     total = "" if progress.total is None else f" of {progress.total:g}"
     counted = f"{progress.done:g}{total} {progress.unit}".strip()
     return f"{counted}, {progress.current} under way" if progress.current else counted

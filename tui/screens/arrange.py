@@ -105,7 +105,7 @@ def _shares(rows: int, wants: Wants, roomy: bool) -> tuple[int, int, int]:
         bench = min(max(wants.bench, 1), rows - (_LOG_FOLDED if roomy else _LOG_FOLDED - 1))
         return rows - bench, bench, 0
     if wants.lead == "notes":
-        notes = min(_NOTES_ROWS, rows - folded - _LOG_FOLDED)
+        notes = min(_NOTES_ROWS, max(rows - folded - _LOG_FOLDED, 1))
         return rows - folded - notes, folded, notes
     bench = wants.bench if rows - wants.bench >= _LOG_GOOD + 1 else folded
     bench = max(bench, folded)
