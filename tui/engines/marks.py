@@ -70,6 +70,11 @@ class Weight(StrEnum):
     ECHO = "echo"
 
 
+CACHE_WARM = "from the compile cache"
+CACHE_COLD = "into the compile cache"
+"""``Mark.part`` of lines that say whether compiled graphs were found or had to be made."""
+
+
 class Speaker(msgspec.Struct, frozen=True):
     """Who wrote a line, as far as its prefix says. ``rank`` is the engine's own text ("TP0", "DP1 TP3").
 
@@ -152,7 +157,7 @@ class FaultMark(msgspec.Struct, frozen=True):
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
     ``phase`` is where such a thing happens, None where the line does not say.
-    ``cause`` and ``next_step`` are one sentence each.
+    ``cause`` and ``next_step`` are one sentence each. ``phase`` is where alone this can happen, None: anywhere.
     """
 
     kind: FaultKind | None
@@ -160,6 +165,7 @@ class FaultMark(msgspec.Struct, frozen=True):
     terminal: bool
     cause: str = ""
     next_step: str = ""
+    phase: Phase | None = None
     phase: Phase | None = None
 
 

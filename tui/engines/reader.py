@@ -11,7 +11,7 @@ from tui.engines.header import BREAK, BREAK_WITHIN, LEVEL, OTHER_LOGGER, ranks_i
 from tui.engines.lines import BAR, troubling
 from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
 from tui.engines.rules import Rule, first_word
-from tui.engines.tracebacks import Tracebacks
+from tui.engines.tracebacks import Tracebacks, Traced, quoted
 from tui.engines.values import fault_mark, mark_of
 
 _LAYERS = 4
@@ -123,18 +123,19 @@ class LineReader:
         traced = self._tracebacks.read(message, speaker, raw=raw)
         if traced.mark is not None:
             marks += (traced.mark,)
-        if calm or traced.frame or not (traced.exception or troubling(message)):
+        if calm or (traced.frame and not traced.quoted) or not (traced.exception or troubling(message)):
             return marks
-        fault = self._fault(message, ends_traceback=traced.uncaught, exception=traced.exception)
-        return marks if fault is None else (*marks, Mark(MarkKind.FAULT, speaker, fault=fault))
+        fault = self._fault(message, traced)
+        return marks if fault is None else (*marks, Mark(MarkKind.FAULT, traced.speaker or speaker, fault=fault))
 
-    def _fault(self, message: str, *, ends_traceback: bool, exception: bool) -> FaultMark | None:
+    def _fault(self, message: str, traced: Traced) -> FaultMark | None:
         for rule in self._faults:
             if any(hint in message for hint in rule.hints):
                 found = rule.pattern.search(message)
                 if found is not None:
-                    return fault_mark(rule, found, terminal=rule.terminal or ends_traceback)
-        return self._tracebacks.unknown(ends_traceback) if exception else None
+                    fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
+                    return quoted(fault) if traced.quoted else fault
+        return self._tracebacks.unknown(traced.uncaught) if traced.exception else None
 
     def _bar_free(self, message: str) -> bool:
         return "%" not in message and self.engine.access_hint not in message

@@ -131,10 +131,10 @@ def begins(phase: Phase, *lines: tuple[str, str], each: bool = False, part: str 
 
 
 def within(
-    phase: Phase, *lines: tuple[str, str], each: bool = False, heartbeat: bool = False
+    phase: Phase, *lines: tuple[str, str], each: bool = False, heartbeat: bool = False, part: str = ""
 ) -> tuple[Rule, ...]:
     """Rows for lines of a phase: they take the load forward to it, never back."""
-    return _rows(MarkKind.WITHIN, phase, lines, each=each, heartbeat=heartbeat)
+    return _rows(MarkKind.WITHIN, phase, lines, each=each, heartbeat=heartbeat, part=part)
 
 
 def ends(phase: Phase, *lines: tuple[str, str], each: bool = False) -> tuple[Rule, ...]:
