@@ -157,7 +157,7 @@ class FaultMark(msgspec.Struct, frozen=True):
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
     ``phase`` is where such a thing happens, None where the line does not say.
-    ``cause`` and ``next_step`` are one sentence each. ``phase`` is where alone this can happen, None: anywhere.
+    ``cause`` and ``next_step`` are one sentence each.
     """
 
     kind: FaultKind | None
@@ -165,7 +165,6 @@ class FaultMark(msgspec.Struct, frozen=True):
     terminal: bool
     cause: str = ""
     next_step: str = ""
-    phase: Phase | None = None
     phase: Phase | None = None
 
 

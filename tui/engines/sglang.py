@@ -10,7 +10,7 @@ from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
 from tui.engines.commands import module, program, script
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
-from tui.engines.marks import FaultKind, Weight
+from tui.engines.marks import CACHE_COLD, CACHE_WARM, FaultKind, Weight
 from tui.engines.phase import Phase
 from tui.engines.rules import (
     FaultRule,
@@ -106,8 +106,9 @@ RULES = (
         (r"Running FlashInfer autotune", "0.5.6+"),
         (r"(?:Entering|Try) DeepGEMM JIT", "0.4.6+, also inside a capture"),
         (r"PP-parallel DeepGEMM warmup", "0.5.15+"),
-        (r"Compiling a graph for", "0.5.3+"),
     ),
+    *within(Phase.COMPILE, (r"Compiling a graph for|Cache the graph", "0.5.3+"), part=CACHE_COLD),
+    *within(Phase.COMPILE, (r"Directly load the compiled graph", "0.5.3+"), part=CACHE_WARM),
     *bars(
         Phase.COMPILE,
         "kernels",

@@ -11,7 +11,7 @@ from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
 from tui.engines.commands import module, program, script
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
-from tui.engines.marks import FaultKind, Weight
+from tui.engines.marks import CACHE_COLD, CACHE_WARM, FaultKind, Weight
 from tui.engines.phase import Phase
 from tui.engines.rules import (
     FaultRule,
@@ -87,9 +87,19 @@ RULES = (
     *within(
         Phase.COMPILE,
         (
-            r"(?:\[\w+\] )?(?:Cache the graph|Compiling a graph|Directly load|torch\.compile took|torch\.compile takes)",
+            r"(?:\[\w+\] )?(?:torch\.compile took|torch\.compile takes)",
             "V1",
         ),
+    ),
+    *within(
+        Phase.COMPILE,
+        (r"(?:\[\w+\] )?Directly load (?:the compiled graph|AOT compilation)", "V1; AOT 0.12+"),
+        part=CACHE_WARM,
+    ),
+    *within(
+        Phase.COMPILE,
+        (r"(?:\[\w+\] )?(?:Cache the graph|Compiling a graph|saved AOT compiled)", "V1; AOT 0.12+"),
+        part=CACHE_COLD,
     ),
     *bars(
         Phase.COMPILE,
