@@ -1,9 +1,9 @@
 """Python tracebacks in a log: whether one ends its process, and where it went through.
 
-An exception that nobody caught begins, in the main thread, at ``<module>`` of the program or of the spawned
-child's one-liner, at the runner of ``python -m`` or at multiprocessing's ``_bootstrap``: with it the process is
-gone. A logged exception begins where it was caught, and the process lives on; so it does after one of a thread,
-or one that Python ignores.
+An exception that nobody caught begins, in the main thread, at ``<module>`` of the program or of the
+spawned child's one-liner, at the runner of ``python -m`` or at multiprocessing's ``_bootstrap``: with it the
+process is gone. A logged exception begins where it was caught, and the process lives on; so it does after one
+of a thread, or one that Python ignores.
 """
 
 import re
