@@ -62,6 +62,7 @@ class NvmlStub:
         pcie_ms: float = 0,
         driver: str = "580.159.04",
         processes: Mapping[int, Sequence[tuple[int, int]]] | None = None,
+        received: Sequence[tuple[float, float, float]] = (),
         counts: Path | None = None,
         rules: Sequence[str] = (),
     ) -> dict[str, str]:
@@ -70,7 +71,8 @@ class NvmlStub:
         ``start_s`` is on the monotonic clock (default: when the library is loaded), ``step_mib`` lets memory
         grow at each reading instead of by time, ``lost`` names a GPU, ``na`` fields that are not supported,
         ``hang`` is a GPU, from when and for how long its memory is not told, ``processes`` maps a GPU to
-        (pid, MiB), and ``rules`` are further exceptions in the stub's own words.
+        (pid, MiB), ``received`` says from when to when how many MiB/s come over PCIe, and
+        ``rules`` are further exceptions in the stub's own words.
         """
         since = "" if lost_after_s is None else f"@{lost_after_s}"
         said = [
@@ -93,6 +95,7 @@ class NvmlStub:
             "NVML_STUB_PCIE_MS": str(pcie_ms),
             "NVML_STUB_DRIVER": driver,
             "NVML_STUB_PROCESSES": ",".join(held),
+            "NVML_STUB_RECEIVED": ",".join(f"{since}:{until}:{rate}" for since, until, rate in received),
             "NVML_STUB_COUNTS": "" if counts is None else str(counts),
             "NVML_STUB_RULES": ";".join(said),
         }

@@ -96,7 +96,8 @@ class Gpus(Event, frozen=True, kw_only=True, tag=wire.GPUS):
 class GpuDetail(Part, frozen=True, kw_only=True):
     """The slow tier (each 5 s) of one GPU. ``event_reasons`` is NVML's bit mask.
 
-    ``pcie_received_mib`` is what came over PCIe since the reader's start, None where the GPU cannot say.
+    ECC, memory clock and link are asked each 15 s. ``pcie_received_mib`` is what came over PCIe since the
+    reader's start, None where the GPU cannot say; it begins at 0 again when the reader or the GPU does.
     """
 
     index: int

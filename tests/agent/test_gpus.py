@@ -112,6 +112,7 @@ def test_the_slow_tier_is_told_with_the_first_reading(reader: Reader, nvml_stub:
         "ecc_uncorrected": 0,
         "pcie_generation": 1,
         "pcie_width": 16,
+        "pcie_received_mib": 0.0,
     }
     assert details["cost_ms"] > 0
 

@@ -21,11 +21,14 @@
  *   NVML_STUB_RENUMBER   which GPUs every start of the library after the first shows, in this order: "0,2,3"
  *   NVML_STUB_PROCESSES  compute processes: "gpu:pid:MiB,..."; MiB -1 means "not available"
  *   NVML_STUB_GRAPHICS   graphics processes, likewise
+ *   NVML_STUB_RECEIVED   what comes over PCIe, by GPM: "from:to:MiB/s,..." in seconds after the start of the load
+ *                        (the weights, over their part of the load)
  *   NVML_STUB_COUNTS     file that always holds the number of calls: a line "name count" for each function;
  *                        for one process at a time
  *   NVML_STUB_RULES      exceptions, first match wins, joined by ";":  WHAT[:GPU] ACTION [@FROM[+FOR]]
  *                        WHAT is a field (memory, utilisation, power, limit, temperature, clock, reasons,
- *                        ecc, pcie, processes, mig, facts, handle, init, count), a function's name, or "*"
+ *                        ecc, pcie, processes, mig, facts, handle, init, count, gpm_support, gpm_alloc,
+ *                        gpm_sample, gpm_metrics, gpm_value, gpm_free), a function's name, or "*"
  *                        (every call about a GPU). ACTION is "=CODE" (return this nvmlReturn_t), "~VALUE"
  *                        (succeed with this number) or "=hang" (do not return before FROM + FOR).
  *                        FROM and FOR are seconds after the start of the load. Without them: always.
@@ -235,6 +238,70 @@ API nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, uint *out,
 API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, uint *out, uint *period) {
     DEVICE("utilisation");
     *out = 0, *period = 167000;
+    return SUCCESS;
+}
+
+/* GPM: samples of counters, and means between two of them. Only the metric of PCIe receive (21) is known. */
+
+static int samples_held;
+
+static double received_mib(nvmlDevice_t device) {
+    double at_s = now_s() - start_s, part_ = part(device), sum = 0, to_s;
+    int i;
+    if (!rate_count) {
+        sum = part_ < 0.15 ? 0 : part_ > 0.7 ? 0.55 : part_ - 0.15;
+        return sum / 0.55 * 61486.0 * 1.075;
+    }
+    for (i = 0; i < rate_count; i++) {
+        to_s = at_s < rates[i].to_s ? at_s : rates[i].to_s;
+        if (to_s > rates[i].from_s) sum += (to_s - rates[i].from_s) * rates[i].mib_s;
+    }
+    return sum;
+}
+API nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, struct gpm_support *out) {
+    DEVICE("gpm_support");
+    if (out->version != 1) return VERSION_MISMATCH;
+    out->supported = given_ ? (uint)value_ : 1;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t *out) {
+    ENTER("gpm_alloc", -1);
+    *out = calloc(1, sizeof **out);
+    samples_held++;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t sample) {
+    ENTER("gpm_free", -1);
+    if (!sample) return INVALID_ARGUMENT;
+    free(sample);
+    samples_held--;
+    return SUCCESS;
+}
+API int nvml_stub_samples_held(void) { return samples_held; }
+API nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t sample) {
+    DEVICE("gpm_sample");
+    if (!sample) return INVALID_ARGUMENT;
+    if (number("NVML_STUB_MIG", 0) > 0) return NOT_SUPPORTED;
+    sample->gpu = device->index, sample->taken = 1;
+    sample->at_s = now_s(), sample->received_mib = received_mib(device);
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlGpmMetricsGet(struct gpm_metrics *asked) {
+    const struct rule *rule;
+    struct sample *first = asked->first, *second = asked->second;
+    uint i;
+    ENTER("gpm_metrics", first ? first->gpu : -1);
+    if (asked->version != 1) return VERSION_MISMATCH;
+    if (!first || !second || !first->taken || !second->taken || first->gpu != second->gpu) return INVALID_ARGUMENT;
+    if (second->at_s <= first->at_s) return INVALID_ARGUMENT;
+    rule = exception("", "gpm_value", first->gpu);
+    for (i = 0; i < asked->count; i++) {
+        struct gpm_metric *metric = &asked->metrics[i];
+        metric->code = metric->id != 21 ? NOT_SUPPORTED : rule && rule->action > 0 ? rule->action : SUCCESS;
+        if (metric->code == SUCCESS)
+            metric->value = (second->received_mib - first->received_mib) / (second->at_s - first->at_s);
+        metric->info.brief = "PCIe RX", metric->info.full = "PCIe traffic to this GPU", metric->info.unit = "MiB/s";
+    }
     return SUCCESS;
 }
 

@@ -14,6 +14,7 @@ typedef int nvmlReturn_t;
 typedef unsigned int uint;
 typedef unsigned long long ull;
 typedef struct { int index; uint reads; } *nvmlDevice_t;
+typedef struct sample *nvmlGpmSample_t;
 
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6,
        INSUFFICIENT_SIZE = 7, VERSION_MISMATCH = 25, HANG = -1, VALUE = -2 };
@@ -24,6 +25,7 @@ enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, 
 #define MAX_GPUS 16
 #define MAX_RULES 32
 #define MAX_LISTED 64
+#define MAX_RATES 16
 #define MAX_COUNTED 96
 #define LINE 64
 
@@ -35,6 +37,12 @@ struct memory_v1 { ull total, free, used; };
 struct memory_v2 { uint version; ull total, reserved, free, used; };
 struct utilisation { uint gpu, memory; };
 struct temperature { uint version, sensor; int celsius; };
+struct sample { int gpu, taken; double at_s, received_mib; };
+struct gpm_support { uint version, supported; };
+struct gpm_metric { uint id; nvmlReturn_t code; double value; struct { const char *brief, *full, *unit; } info; };
+/* The driver fills as many metrics as it is asked for, whatever room its caller's header gave the array. */
+struct gpm_metrics { uint version, count; nvmlGpmSample_t first, second; struct gpm_metric metrics[1]; };
+struct rate { double from_s, to_s, mib_s; };
 struct pci { char legacy[16]; uint domain, bus, device, id, subsystem; char bus_id[32]; };
 
 static struct { int index; uint reads; } gpus[MAX_GPUS];
@@ -42,6 +50,8 @@ static struct rule rules[MAX_RULES];
 static struct listed compute[MAX_LISTED], graphics[MAX_LISTED];
 static int gpu_count, rule_count, compute_count, graphics_count, counted, initialised, starts;
 static int order[MAX_GPUS], order_count;
+static struct rate rates[MAX_RATES];
+static int rate_count;
 static double start_s, load_s;
 static char *counts;
 static ull tally[MAX_COUNTED];
@@ -97,6 +107,12 @@ static void read_listed(char *text, struct listed *into, int *count) {
 static void read_compute(char *text) { read_listed(text, compute, &compute_count); }
 static void read_graphics(char *text) { read_listed(text, graphics, &graphics_count); }
 
+static void read_rate(char *text) {
+    struct rate *rate = &rates[rate_count];
+    if (rate_count < MAX_RATES && sscanf(text, "%lf:%lf:%lf", &rate->from_s, &rate->to_s, &rate->mib_s) == 3)
+        rate_count++;
+}
+
 static void read_order(char *text) {
     int gpu = atoi(text);
     if (order_count < MAX_GPUS && gpu >= 0 && gpu < MAX_GPUS) order[order_count++] = gpu;
@@ -124,6 +140,7 @@ __attribute__((constructor)) static void loaded(void) {
     each("NVML_STUB_PROCESSES", ",", read_compute);
     each("NVML_STUB_GRAPHICS", ",", read_graphics);
     each("NVML_STUB_RENUMBER", ",", read_order);
+    each("NVML_STUB_RECEIVED", ",", read_rate);
     open_counts();
 }
 

@@ -46,7 +46,14 @@ CALLS = (
     "nvmlDeviceGetComputeRunningProcesses_v2",
     "nvmlDeviceGetGraphicsRunningProcesses_v3",
     "nvmlDeviceGetGraphicsRunningProcesses_v2",
+    "nvmlGpmQueryDeviceSupport",
+    "nvmlGpmSampleAlloc",
+    "nvmlGpmSampleGet",
+    "nvmlGpmSampleFree",
+    "nvmlGpmMetricsGet",
 )
+# Its callers make this one themselves.
+STRUCTURES = ("c_nvmlGpmMetricsGet_t",)
 _LIBRARY = "libnvidia-ml.so.1"
 # Where it lies beyond the loader's own search: WSL, containers of some clouds, NixOS.
 _PLACES = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/run/opengl-driver/lib")
@@ -90,14 +97,14 @@ def find_library(places: Sequence[str] = _PLACES) -> tuple[bool, str | None]:
 
 
 def reduced(source: str) -> str:
-    """Return the part of pynvml's source that defines CALLS and all that they stand on, in its order.
+    """Return the part of pynvml's source that defines CALLS, STRUCTURES and all they stand on, in its order.
 
     The licence at its head stays; what is reduced already stays as it is.
     """
     blocks, by_name, statements = _blocks(source)
     todo = list(statements)
     for name, places in by_name.items():
-        if name in CALLS or name.startswith(_ERRORS):
+        if name in CALLS or name in STRUCTURES or name.startswith(_ERRORS):
             todo += places
     kept: dict[int, str] = {}
     while todo:
@@ -131,7 +138,7 @@ def _blocks(source: str) -> tuple[list[str], dict[str, list[int]], list[int]]:
 
 def _load(source: str, origin: str) -> types.ModuleType:
     module = _run(reduced(source), origin)
-    if module is None or not all(hasattr(module, name) for name in CALLS):
+    if module is None or not all(hasattr(module, name) for name in (*CALLS, *STRUCTURES)):
         module = _run(source, origin)
     if module is None:
         raise ImportError("pynvml from %s cannot be loaded" % origin)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
     Way = tuple[object, ...]
 
@@ -68,6 +68,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "ecc": (("nvmlDeviceGetTotalEccErrors", _UNCORRECTED, _VOLATILE),),
     "pcie_generation": (("nvmlDeviceGetCurrPcieLinkGeneration",),),
     "pcie_width": (("nvmlDeviceGetCurrPcieLinkWidth",),),
+    "gpm": (("nvmlGpmQueryDeviceSupport",),),
     "compute": (
         ("nvmlDeviceGetComputeRunningProcesses_v3",),
         ("nvmlDeviceGetComputeRunningProcesses_v2",),
@@ -104,6 +105,7 @@ class Library:
         # only from names without a version, which are not used here.)
         self._errors: tuple[type[Exception], ...] = (module.NVMLError, UnicodeDecodeError)
         self._functions: dict[str, Callable[..., object]] = {}
+        self._structs: dict[str, Any] = {}
 
     def call(self, name: str, *arguments: object) -> object:
         """Return what the function gives. Raises Refusal, or the kind of it that fits the code."""
@@ -111,6 +113,12 @@ class Library:
             return self._function(name)(*arguments)
         except self._errors as error:
             raise refusal(getattr(error, "value", UNKNOWN)) from None
+
+    def struct(self, name: str) -> Any:
+        """Return the one structure of this type, made once: that of GPM has 19 KB."""
+        if name not in self._structs:
+            self._structs[name] = getattr(self._module, name)()
+        return self._structs[name]
 
     def _function(self, name: str) -> Callable[..., object]:
         function = self._functions.get(name)
@@ -158,6 +166,10 @@ class Device:
                 self.codes.pop(value, None)
                 return answer
         return None
+
+    def call(self, name: str, *arguments: object) -> object:
+        """Return what a function gives that takes the handle first. Raises Refusal."""
+        return self._library.call(name, self._handle, *arguments)
 
     def gives(self, value: str) -> bool:
         """Return False once every way to the value was refused for good."""

@@ -6,10 +6,15 @@ tui/events.py; what the driver does not give is None.
 
 from __future__ import annotations
 
+import time
+
 from tui.agent.gpus import driver_words, nvml
+from tui.agent.gpus.gpm import Received
 
 TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Fields = dict[str, object]
 
 _MIB = 1024 * 1024
@@ -19,6 +24,8 @@ _BLANKS = frozenset(
     [0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, *range(0x7FFFFFF0, 0x7FFFFFF5), *range(2**63 - 16, 2**63 - 11)]
 )
 _HOTTEST_C = 250
+# What seldom changes is asked at every third reading of the slow tier: all has to stay under 5 calls a second.
+_SELDOM = 3
 _LOST = frozenset((nvml.GPU_IS_LOST, nvml.GPU_NOT_FOUND))
 
 
@@ -59,8 +66,9 @@ def memory_mib(answer: object) -> tuple[float | None, float | None, float | None
 class Row:
     """A GPU's row. ``uuid`` and ``bus_id`` identify it when the driver is loaded anew."""
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.index = index
+        self._clock = clock
         self.place: int | None = None  # NVML's own index, None for a GPU that is gone
         self.device: nvml.Device | None = None
         self.uuid: str | None = None
@@ -70,6 +78,9 @@ class Row:
         self._state = "lost"
         self._sentence: str | None = None
         self._mig = False
+        self._received: Received | None = None
+        self._details = 0
+        self._seldom: Fields = {}
 
     def open(self, library: nvml.Library, place: int) -> bool:
         """Take the handle at NVML's index ``place`` and read the facts; False when the GPU is out of reach.
@@ -85,13 +96,23 @@ class Row:
         except nvml.Refusal as no:
             self._lose(no.code)
             return False
+        self.let_go()
         self.device, self.uuid = device, text(self.fact["uuid"])
+        self._received = None if self._mig else Received(library, device, self._clock)
+        self._details = 0
         return True
 
     def close(self, sentence: str) -> None:
         """Let go of the handle: the GPU is gone, as the sentence says."""
+        self.let_go()
         self.device, self.used_mib, self.code = None, None, nvml.GPU_IS_LOST
         self._state, self._sentence = "lost", sentence
+
+    def let_go(self) -> None:
+        """Give back what the library keeps for this GPU; to be called before it is shut down."""
+        if self._received is not None:
+            self._received.free()
+            self._received = None
 
     def sample(self) -> Fields:
         """Return the fast tier. Raises DriverTrouble."""
@@ -106,10 +127,17 @@ class Row:
         """Return the slow tier. Raises DriverTrouble."""
         if self.device is not None:
             try:
-                return _detail(self.index, self.device)
+                return self._detail(self.device)
             except nvml.GpuTrouble as trouble:
                 self._lose(trouble.code)
         return {"index": self.index, **dict.fromkeys(_DETAILS)}
+
+    def _detail(self, device: nvml.Device) -> Fields:
+        received = None if self._received is None else self._received.read()
+        if self._details % _SELDOM == 0:
+            self._seldom = _seldom(device)
+        self._details += 1
+        return {"index": self.index, **_often(device), **self._seldom, "pcie_received_mib": received}
 
     def _sample(self, device: nvml.Device) -> Fields:
         memory = memory_mib(device.ask(nvml.MEMORY))
@@ -148,6 +176,7 @@ class Row:
         }
 
     def _lose(self, code: int) -> None:
+        self.let_go()
         self.device, self.used_mib, self.code = None, None, code
         self._state = "lost" if code in _LOST else "error"
         self._sentence = driver_words.of_gpu(self.index, code)
@@ -170,6 +199,7 @@ _DETAILS = (
     "ecc_uncorrected",
     "pcie_generation",
     "pcie_width",
+    "pcie_received_mib",
 )
 
 
@@ -186,14 +216,18 @@ def _fact(index: int, device: nvml.Device) -> Fields:
     }
 
 
-def _detail(index: int, device: nvml.Device) -> Fields:
+def _often(device: nvml.Device) -> Fields:
     temperature = number(device.ask("temperature"))
     return {
-        "index": index,
         "temperature_c": temperature if temperature is not None and temperature <= _HOTTEST_C else None,
         "sm_clock_mhz": number(device.ask("sm_clock")),
-        "memory_clock_mhz": number(device.ask("memory_clock")),
         "event_reasons": number(device.ask("event_reasons")),
+    }
+
+
+def _seldom(device: nvml.Device) -> Fields:
+    return {
+        "memory_clock_mhz": number(device.ask("memory_clock")),
         "ecc_uncorrected": number(device.ask("ecc")),
         "pcie_generation": number(device.ask("pcie_generation")),
         "pcie_width": number(device.ask("pcie_width")),

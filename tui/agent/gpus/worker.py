@@ -1,9 +1,9 @@
 """The GPU reader: a worker of the agent that asks the NVIDIA driver and nothing else.
 
-Three tiers: memory, utilisation and power at each tick; temperature, clocks, event reasons, ECC and PCIe link
-every 5 s; process lists when memory moved. What does not change is asked once per start of the driver. A
-driver that is absent or fails is tried again every 5 s. A call that hangs hangs this process alone, and the
-agent sees that it owes a sign of life.
+Three tiers: memory, utilisation and power at each tick; temperature, clock, event reasons and what came over
+PCIe every 5 s (ECC, memory clock and PCIe link every 15 s); process lists when memory moved. What does not
+change is asked once per start of the driver. A driver that is absent or fails is tried again every 5 s. A
+call that hangs hangs this process alone, and the agent sees that it owes a sign of life.
 """
 
 from __future__ import annotations
@@ -61,10 +61,13 @@ def _interval_s(request: dict[str, object] | None) -> float | None:
 
 
 class Reader:
-    """The driver as seen so far. ``send`` takes finished wire messages."""
+    """The driver as seen so far. ``send`` takes finished wire messages; ``clock`` gives monotonic seconds."""
 
-    def __init__(self, send: Callable[[dict[str, object]], None]) -> None:
+    def __init__(
+        self, send: Callable[[dict[str, object]], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._send = send
+        self._clock = clock
         self._library: nvml.Library | None = None
         self._open = False
         self._was_open = False
@@ -145,7 +148,7 @@ class Reader:
         seats = places(known, found)
         for index, place in enumerate(seats):
             if index == len(self._rows):
-                self._rows.append(Row(index))
+                self._rows.append(Row(index, self._clock))
                 self._users[index] = Users()
             row = self._rows[index]
             row.place = place
@@ -171,6 +174,8 @@ class Reader:
     def _close(self, library: nvml.Library) -> None:
         if self._open:
             self._open = False
+            for row in self._rows:
+                row.let_go()
             try:
                 library.call("nvmlShutdown")
             except nvml.Refusal:
