@@ -24,7 +24,7 @@ _BLANKS = frozenset(
     [0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, *range(0x7FFFFFF0, 0x7FFFFFF5), *range(2**63 - 16, 2**63 - 11)]
 )
 _HOTTEST_C = 250
-# What seldom changes is asked at every third reading of the slow tier: all has to stay under 5 calls a second.
+# What seldom changes is asked at every third slow reading, so that all stays under 5 calls a second and GPU.
 _SELDOM = 3
 _LOST = frozenset((nvml.GPU_IS_LOST, nvml.GPU_NOT_FOUND))
 
