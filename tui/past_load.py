@@ -6,7 +6,7 @@ from tui.event_base import Part
 
 
 class PhaseTime(Part, frozen=True, kw_only=True):
-    """What a past load spent in one phase, all its stays there together; None where that was not seen."""
+    """How long one stay of a past load in a phase took; None where that was not seen."""
 
     phase: str
     seconds: float | None
@@ -15,6 +15,9 @@ class PhaseTime(Part, frozen=True, kw_only=True):
 
 class PastLoad(Part, frozen=True, kw_only=True):
     """A load that became ready: what it ran and how long each phase took.
+
+    ``phases`` are its stays in order: a phase stands there twice where the load came back to it (a draft
+    model). Arguments that were not given are None.
 
     ``ready_s`` counts from the server's start to READY. ``pcie_received_mib`` is what one GPU received over
     PCIe by the end of the weights (the mean over the load's GPUs). ``cache`` says whether compiled kernels

@@ -13,10 +13,12 @@ from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
 from tui.watch.follow import expected_model
+from tui.watch.history import Cache, cache_told
 from tui.watch.ladder import READY_RUNG, Expectation, Ladder
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.own_lines import OwnLines
+from tui.watch.pace import Pace
 from tui.watch.phases import LogPhases
 from tui.watch.root_cause import Cause, Quote
 from tui.watch.target import Server
@@ -68,7 +70,8 @@ class End:
 class Load:
     """A load under way, or ended and kept until the next begins. ``server`` is None for a URL watched alone.
 
-    ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known).
+    ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known). ``blind``:
+    the link was lost since the last answer, so what comes next may have been so for a while.
     """
 
     def __init__(
@@ -82,6 +85,9 @@ class Load:
         self.ladder = Ladder(Expectation(expected_model(server, options), exact=options.model is not None))
         self.timeline = Timeline()
         self.log_phases = LogPhases(self.engine or GENERIC)
+        self.pace = Pace()
+        self.cache: Cache | None = None
+        self.blind = False
         self.own_lines = OwnLines(self.engine, follow.probe if follow is not None else None)
         self.ready_s: float | None = None
         self.ended_s: float | None = None
@@ -120,6 +126,8 @@ class Load:
         self.ladder.take(probe)
         self._phase_from_port(probe)
         self._check_ready(probe.mono_s)
+        if self.ready_s is None:
+            self.blind = False
         if self.server is None:
             self._check_refused(probe.mono_s)
 
@@ -202,6 +210,7 @@ class Load:
         number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
         if heard.marks:
             self.log_phases.take(heard, line, number, at_s)
+            self.cache = cache_told(self.cache, heard.marks)
             self._log_reached(at_s)
             if mark is None and self.log_phases.phase is not before:
                 buffer.mark_last(self.log_phases.phase)
@@ -227,6 +236,9 @@ class Load:
         progress = self.log_phases.progress
         if progress is not None and phase is self.timeline.phase:
             self.timeline.went_on(progress)
+            self.pace.take(progress, at_s)
+        else:
+            self.pace.reset()
 
     def _forward(self, phase: Phase, at_s: float | None) -> None:
         now = self.timeline.phase

@@ -4,14 +4,18 @@ from collections import deque
 from typing import Literal
 
 from tui.engines.base import Engine
+from tui.engines.generic import GENERIC
 from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 from tui.events import GpuDriver, Hello, LogSource, Notice
+from tui.past_load import PastLoad
 from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
 from tui.watch.clock import SourceClock
+from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
+from tui.watch.history import LoadKey, Matching, PastLoads, key_of
 from tui.watch.ladder import Rung, missing
 from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
@@ -29,7 +33,8 @@ class Meaning:
 
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
-    so far), ``alerts`` (how often a load became ready or ended). Properties tell of the current load, or of
+    so far), ``alerts`` (how often a load became ready or ended), ``past_loads`` and ``finished`` (the
+    newest load that became ready in this watch, None before that). Properties tell of the current load, or of
     the one that ended last until the next is taken up.
     """
 
@@ -45,6 +50,8 @@ class Meaning:
         self.log_source: LogSource | None = None
         self.notices: deque[Notice] = deque(maxlen=NOTICES)
         self.bench = BenchState(armed=options.bench_on_ready)
+        self.past_loads = PastLoads()
+        self.finished: PastLoad | None = None
         self.dropped = 0
         self.loads = 0
         self.alerts = 0
@@ -246,3 +253,40 @@ class Meaning:
     def bench_due(self) -> bool:
         """Whether an armed benchmark is to be fired now."""
         return self.ready and self.bench.armed and self.bench.running is None
+
+    @property
+    def load_key(self) -> LoadKey | None:
+        """What the current load is compared with past ones by, None where its model is not known."""
+        load = self._load
+        if load is None or load.server is None:
+            return None
+        host = self.hello.host if self.hello is not None else None
+        return key_of(
+            load.server, version=load.log_phases.version, gpus=self.gpus, host=host, cache=load.cache
+        )
+
+    @property
+    def matching(self) -> Matching:
+        """The past loads that the current one is compared with, and in words which they are."""
+        key = self.load_key
+        return Matching((), "") if key is None else self.past_loads.matching(key)
+
+    def estimate(self, now_s: float) -> Estimate | None:
+        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more."""
+        load = self._load
+        if load is None or load.ended or load.ready_s is not None:
+            return None
+        place = (load.engine or GENERIC).place
+        standing = Standing(load.timeline.spans, load.pace, load.started_s, place)
+        return estimate(standing, self.matching, now_s)
+
+    def estimate_words(self, now_s: float) -> str:
+        """Return the estimate in a sentence, or that and why there is none yet; "" once it is over."""
+        return words(self.estimate(now_s), self.matching) if self.loading and not self.ready else ""
+
+    def phase_fraction(self, received: float | None = None) -> float | None:
+        """Return how much of the current phase is done (0 to 1), None where neither log nor GPUs tell.
+
+        ``received`` is the share of the weights that came over PCIe.
+        """
+        return None if self._load is None else fraction(self.phase, self._load.timeline.progress, received)

@@ -21,6 +21,7 @@ from tui.events import (
     GpuProcesses,
     Gpus,
     Hello,
+    History,
     Link,
     Log,
     LogSource,
@@ -30,6 +31,7 @@ from tui.events import (
     Processes,
 )
 from tui.watch.follow import follow_request
+from tui.watch.history import past_load
 from tui.watch.ladder import OPEN
 from tui.watch.load import Load
 from tui.watch.meaning import Meaning
@@ -75,6 +77,8 @@ class WatchState(Meaning):
         match event:
             case Link():
                 self.link.take(event)
+                if event.state != "up" and self._load is not None:
+                    self._load.blind = True
                 if event.state in ("lost", "failed", "closed") and self.bench.cut():
                     self._note(event, "warning", "the benchmark was cut off with the link; b starts it again")
             case GpuDriver():
@@ -88,6 +92,8 @@ class WatchState(Meaning):
             case Gap():
                 self.log.settle()
                 self.log.add(f"[{event.sentence}]", level="warning", at_s=event.mono_s)
+            case History():
+                self.past_loads.take(event)
             case Dropped():
                 self.dropped += event.samples
             case _:
@@ -113,8 +119,16 @@ class WatchState(Meaning):
             load.take_probe(probe)
             if not was_ready and load.ready_s is not None and load.ready_seen:
                 self.alerts += 1
+                self._keep(load, load.ready_s, probe.wall_s)
             if load.ended:
                 self._end_seen(load)
+
+    def _keep(self, load: Load, ready_s: float, wall_s: float) -> None:
+        """A load became ready before our eyes: the next one of its kind is measured by it."""
+        key = self.load_key
+        if key is not None and load.started_s is not None and not load.blind:
+            self.finished = past_load(key, load.timeline.spans, ready_s - load.started_s, wall_s)
+            self.past_loads.add(self.finished)
 
     def _take_log(self, event: Log) -> None:
         load = self._load if self._load is not None else self._begin(None, event)
