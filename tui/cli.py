@@ -24,7 +24,7 @@ USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 OUTPUT_FULL = 74
-COMMANDS = ("watch", "wait", "bench", "demo")
+COMMANDS = ("watch", "wait", "bench", "explain", "demo")
 ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 OUR_PACKAGES = ("widgets", "themes")
 
@@ -141,7 +141,7 @@ def _words(fault: typer.TyperException) -> str:
 
 
 def _choices(context: typer.Context) -> Choices:
-    given = {str(name): value for name, value in context.params.items()}
+    given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
     chosen = settings.choose(given, os.environ, settings.config_path(os.environ))
     if context.obj is True and chosen.host in COMMANDS:
         raise UsageFault(
@@ -252,6 +252,20 @@ def bench(
     from tui.commands import bench_run as command
 
     return partial(command.run, chosen)
+
+
+@app.command()
+def explain(
+    context: typer.Context,
+    logs: flags.Logs,
+    engine: flags.EngineName = None,
+    json: flags.Json = None,
+) -> Run:
+    """Say what a server's log tells: phases, times, outcome and root cause. Exit code 0 whatever it tells."""
+    chosen = _choices(context)
+    from tui.commands import explain as command
+
+    return partial(command.run, logs, chosen)
 
 
 @app.command()

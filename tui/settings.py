@@ -53,6 +53,7 @@ class Choices:
     requests: int = 64
     input_tokens: int = 256
     output_tokens: int = 128
+    engine: str | None = None
     headless: bool = False
     speed: float = 1.0
 
@@ -85,6 +86,7 @@ READERS: dict[str, Reader] = {
     "requests": parse.whole,
     "input_tokens": parse.whole,
     "output_tokens": parse.whole,
+    "engine": parse.text,
     "headless": parse.flag,
     "speed": parse.speed,
 }

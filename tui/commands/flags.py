@@ -70,6 +70,16 @@ Timeout = Annotated[
 Restarts = Annotated[
     Switch, typer.Option("--restarts", help="Go on when the server ends.", show_default=False)
 ]
+Logs = Annotated[
+    list[str],
+    typer.Argument(metavar="LOG...", help="A log, also .gz; - for stdin; or all files of a multi-node load."),
+]
+EngineName = Annotated[
+    Text,
+    typer.Option(
+        "--engine", metavar="NAME", help="The engine that wrote the log, where it is not recognised."
+    ),
+]
 Concurrency = Annotated[
     Text, typer.Option("--concurrency", metavar="N", help="Requests in flight at a time (default 8).")
 ]

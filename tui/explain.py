@@ -1,1 +1,0 @@
-"""A log file through the same engines and phases as a watch."""

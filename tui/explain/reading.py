@@ -1,0 +1,144 @@
+"""One log file: which engine wrote it, and the starts in it, of which the last one counts."""
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tui.engines.base import Engine
+from tui.engines.clock import LogClock
+from tui.engines.generic import GENERIC
+from tui.engines.marks import Mark, MarkKind
+from tui.engines.phase import Phase
+from tui.engines.reader import Heard, LineReader
+from tui.explain.recognise import Recogniser
+from tui.explain.start import Start
+from tui.watch.phases import Outcome
+from tui.watch.root_cause import Cause
+
+# Until the engine is known lines wait to be read by its rules; what overflows is read by nobody's.
+_WAITING_LINES = 20_000
+_WAITING_CHARACTERS = 4 << 20
+EARLIER = 1000
+"""So many earlier starts are kept; a server that was started in a loop for a week has more."""
+# Processes and nodes of one load print their first lines within that time of each other.
+_SAME_START_S = 60.0
+_NODE = re.compile(r"\bnode_rank['\"]?\s*[=:]\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierStart:
+    """How an earlier start in the same log ended, and the line where it began."""
+
+    outcome: Outcome
+    phase: Phase
+    line_number: int
+    cause: Cause | None
+
+
+class Reading:
+    """Reads the lines of one file. ``start`` is the last start in it, ``earlier`` those before.
+
+    ``engine`` is said by hand, or found out while reading and known at the end.
+    """
+
+    def __init__(self, engine: Engine | None = None, source: int = 0) -> None:
+        self.engine = engine or GENERIC
+        self.earlier: deque[EarlierStart] = deque(maxlen=EARLIER)
+        self.earlier_count = 0
+        self._source = source
+        self._recogniser = Recogniser() if engine is None else None
+        self._waiting: deque[tuple[int, str]] = deque()
+        self._characters = 0
+        self._begin(self.engine)
+
+    def read(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Read lines with their numbers, to the end."""
+        rest = iter(lines)
+        if self._recogniser is not None:
+            self._recognise(self._recogniser, rest)
+        for number, line in rest:
+            self._hear(line, number)
+        self.start.finish()
+
+    def _recognise(self, recogniser: Recogniser, lines: Iterable[tuple[int, str]]) -> None:
+        """Let lines wait until the engine is known, then read them by its rules."""
+        engine: Engine | None = None
+        for number, line in lines:
+            self._wait(number, line)
+            engine = recogniser.read(line)
+            if engine is not None:
+                break
+        engine = engine or recogniser.guess(line for _, line in self._waiting)
+        if engine is not GENERIC:
+            self._begin(engine, self._waiting[0][0] if self._waiting else 1)
+        for number, line in self._waiting:
+            self._hear(line, number)
+        self._waiting.clear()
+
+    def _wait(self, number: int, line: str) -> None:
+        self._waiting.append((number, line))
+        self._characters += len(line)
+        while len(self._waiting) > _WAITING_LINES or self._characters > _WAITING_CHARACTERS:
+            number, line = self._waiting.popleft()
+            self._characters -= len(line)
+            self._hear(line, number)
+
+    def _begin(self, engine: Engine, first_line: int = 1) -> None:
+        self.engine = engine
+        self.earlier.clear()
+        self.earlier_count = 0
+        self._reader = LineReader(engine)
+        self._begin_start(first_line)
+
+    def _begin_start(self, first_line: int) -> None:
+        self.start = Start(self.engine, first_line)
+        self._clock = LogClock()
+        self._nodes: set[str] = set()
+        self._start_s: float | None = None
+
+    # Lines.
+
+    def _hear(self, line: str, number: int) -> None:
+        heard = self._reader.read(line)
+        for mark in heard.marks:
+            if mark.kind is MarkKind.START:
+                self._take_start(mark, heard, number)
+                break
+        self.start.take(heard, line, number, self._clock, self._source)
+
+    def _take_start(self, mark: Mark, heard: Heard, number: int) -> None:
+        node = _node(mark)
+        if not self._same_start(node, heard):
+            self._keep_earlier()
+            self._begin_start(number)
+        if node is not None:
+            self._nodes.add(node)
+        self._start_s = self._clock.read(heard.time)
+
+    def _same_start(self, node: str | None, heard: Heard) -> bool:
+        """Whether a first line belongs to the start under way: printed by another process or node of it."""
+        start = self.start
+        if start.phases.outcome != "unfinished":
+            return False
+        if node is not None and self._nodes and node not in self._nodes:
+            return True
+        if start.phases.front not in (None, Phase.LAUNCH):
+            return False
+        if node is not None and node in self._nodes and len(self._nodes) > 1:
+            return False
+        now_s = self._clock.read(heard.time)
+        return now_s is None or self._start_s is None or now_s - self._start_s < _SAME_START_S
+
+    def _keep_earlier(self) -> None:
+        phases = self.start.phases
+        self.earlier_count += 1
+        self.earlier.append(
+            EarlierStart(phases.outcome, self.start.phase, self.start.first_line, phases.cause)
+        )
+
+
+def _node(mark: Mark) -> str | None:
+    """Return the node that a start's arguments name, None where they name none."""
+    found = _NODE.search(mark.arguments or "")
+    return found[1] if found is not None else None

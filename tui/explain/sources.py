@@ -1,0 +1,162 @@
+"""Opening what was named as a log: a file, standard input, plain or gzip; and refusing what is none."""
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, cast
+
+STANDARD_INPUT = "-"
+CHUNK_BYTES = 256 * 1024
+# A page of text holds hardly any control characters and next to no broken UTF-8; machine code, images and
+# compressed data are full of both.
+_SAMPLE_BYTES = 32 * 1024
+_CONTROLS = bytes(sorted(set(range(32)) - set(b"\t\n\r\f\b\x1b\x07"))) + b"\x7f"
+_CONTROL_SHARE = 0.03
+_BROKEN_SHARE = 0.25
+_GZIP = b"\x1f\x8b"
+_PACKED = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -dc"),
+    b"\xfd7zXZ\x00": ("xz", "xz -dc"),
+    b"BZh": ("bzip2", "bzip2 -dc"),
+    b"PK\x03\x04": ("zip", "unzip -p"),
+}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+
+
+class LogFault(Exception):
+    """What was named cannot be read as a log: one sentence with what, where and what to do."""
+
+
+class LogFile:
+    """A log as it was named on the command line. ``name`` is how it is called in answers."""
+
+    def __init__(self, given: str) -> None:
+        self.given = given
+        self.name = "standard input" if given == STANDARD_INPUT else given
+        self._kept: IO[bytes] | None = None
+
+    def chunks(self, skip_lines: int = 0) -> Iterator[bytes]:
+        """Give the text in pieces, from behind so many newlines on. Raises LogFault."""
+        with self._told(), self._opened() as file:
+            yield from _without_lines(_checked(self.name, _pieces(file)), skip_lines)
+
+    def keep(self) -> None:
+        """See to it that it can be read twice: what is no file on a disk is copied there. Raises LogFault."""
+        with self._told():
+            if self._kept is not None or (self.given != STANDARD_INPUT and Path(self.given).is_file()):
+                return
+            # It lives as long as this object, and nobody else can open it.
+            kept = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115
+            with self._opened() as file:
+                shutil.copyfileobj(file, kept, CHUNK_BYTES)
+            self._kept = kept
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        try:
+            yield
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            why = "it ends too early" if isinstance(error, EOFError) else "it is damaged"
+            raise LogFault(
+                f"{self.name} cannot be unpacked: {why}; copy the file again, or unpack what there is: "
+                f"zcat FILE | tminus explain -"
+            ) from None
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise LogFault(f"{self.name} cannot be read: {why}; {_advice(error)}") from None
+
+    @contextmanager
+    def _opened(self) -> Generator[IO[bytes]]:
+        if self._kept is not None:
+            self._kept.seek(0)
+            yield self._kept
+        elif self.given == STANDARD_INPUT:
+            yield sys.stdin.buffer
+        else:
+            if Path(self.given).is_dir():
+                raise LogFault(f"{self.given} is a directory; name the log file in it")
+            with open(self.given, "rb") as file:
+                yield file
+
+
+def _advice(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "check the path, or give the log on standard input: tminus explain -"
+    if isinstance(error, PermissionError):
+        return "read it as its owner: sudo cat FILE | tminus explain -"
+    return "copy the file to this machine and name the copy"
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Give a file's bytes, unpacked if they are gzip's, whatever the file is called."""
+    buffered = cast("BufferedReader", file)
+    packed = buffered.peek(2)[:2] == _GZIP
+    source = cast("IO[bytes]", gzip.GzipFile(fileobj=buffered)) if packed else file
+    while piece := source.read(CHUNK_BYTES):
+        yield piece
+
+
+def _checked(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Refuse what is no text, by its first bytes. Zeros before them are the hole of a truncated log."""
+    is_text = False
+    zeros = False
+    for given in pieces:
+        piece = given
+        if not is_text:
+            piece = given.lstrip(b"\0")
+            zeros = zeros or piece != given
+            if not piece:
+                continue
+            _check(name, given if zeros and given[0] else piece)
+            is_text = True
+        yield piece
+    if zeros and not is_text:
+        raise LogFault(f"{name} holds nothing but zero bytes; name a log that was written to")
+
+
+def _check(name: str, head: bytes) -> None:
+    for sign, (what, how) in _PACKED.items():
+        if head.startswith(sign):
+            raise LogFault(f"{name} is packed by {what}; unpack it: {how} FILE | tminus explain -")
+    if head.startswith(_WIDE):
+        raise LogFault(f"{name} is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE | tminus explain -")
+    sample = head[:_SAMPLE_BYTES]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    broken = sample.decode("utf-8", "replace").count("\ufffd")
+    if controls > _CONTROL_SHARE * len(sample) or broken > _BROKEN_SHARE * len(sample):
+        raise LogFault(f"{name} is a binary file; name the text log of the server")
+
+
+def _without_lines(pieces: Iterator[bytes], count: int) -> Iterator[bytes]:
+    """Leave out the text up to and with the newline of that number."""
+    left = count
+    for piece in pieces:
+        if not left:
+            yield piece
+            continue
+        newlines = piece.count(b"\n")
+        if newlines < left:
+            left -= newlines
+            continue
+        place = -1
+        for _ in range(left):
+            place = piece.index(b"\n", place + 1)
+        left = 0
+        yield piece[place + 1 :]
+
+
+def same_file(one: str, other: str) -> bool:
+    """Return whether two names are one file."""
+    if STANDARD_INPUT in (one, other):
+        return one == other
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return one == other
