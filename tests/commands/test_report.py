@@ -1,6 +1,16 @@
 """What wait prints of a stream of events, with the state that it leads to."""
 
-from tui.commands.records import AnyRecord, EndRecord, PhaseRecord, ProbeRecord, ReadinessRecord, line
+import msgspec
+
+from tui.commands.records import (
+    AnyRecord,
+    CausePart,
+    EndRecord,
+    PhaseRecord,
+    ProbeRecord,
+    ReadinessRecord,
+    line,
+)
 from tui.commands.report import Reporter, Talker, end_words, words
 from tui.events import AnyEvent, Link, Log, Notice, Outcome, Probe, Rung
 from tui.watch.options import WatchOptions
@@ -91,6 +101,18 @@ def test_the_end_is_told_in_one_line() -> None:
     )  # fmt: skip
 
     assert end_words(end) == "TIME-OUT after 2.5 s, 9 questions asked: port refuses"
+
+
+def test_the_end_of_a_failed_load_says_its_cause_and_what_to_do() -> None:
+    cause = CausePart(kind="oom_kv", line="ValueError: x", cause="No memory.", next_step="Give less.")
+    end = EndRecord(
+        t=2.5, outcome="failed", phase=None, verdict="dead", fault="died", elapsed_s=2.5, attempts=9, model="m",
+        reason="it ended", cause=cause,
+    )  # fmt: skip
+
+    assert end_words(end) == "FAILED after 2.5 s, 9 questions asked: it ended (No memory. Give less.)"
+    assert '"cause":{"kind":"oom_kv"' in line(end)
+    assert "cause" not in line(msgspec.structs.replace(end, cause=None))
 
 
 def test_words_are_those_of_the_screen_and_what_is_not_known_is_no_news() -> None:

@@ -52,8 +52,17 @@ class VerdictRecord(Record, frozen=True, kw_only=True, tag="verdict"):
     reason: str
 
 
-class EndRecord(Record, frozen=True, kw_only=True, tag="end"):
-    """The last line of every command that waits, and of every replay."""
+class CausePart(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a load failed, by its log: the kind, the line that tells it, one sentence of cause, one next step."""
+
+    kind: str
+    line: str
+    cause: str
+    next_step: str
+
+
+class EndRecord(Record, frozen=True, kw_only=True, tag="end", omit_defaults=True):
+    """The last line of every command that waits, and of every replay; ``cause`` stands only in a failure's."""
 
     outcome: Outcome
     phase: str | None
@@ -63,6 +72,7 @@ class EndRecord(Record, frozen=True, kw_only=True, tag="end"):
     attempts: int
     model: str | None
     reason: str
+    cause: CausePart | None = None
 
 
 AnyRecord = ProbeRecord | ReadinessRecord | PhaseRecord | VerdictRecord | EndRecord
@@ -124,4 +134,15 @@ def end_record(state: WatchState, outcome: Outcome, fault: str | None, reason: s
         attempts=state.attempts,
         model=state.model,
         reason=reason,
+        cause=cause_part(state) if outcome == "failed" else None,
+    )
+
+
+def cause_part(state: WatchState) -> CausePart | None:
+    """Return the root cause of the load that failed, None where its log tells none."""
+    cause = None if state.last_end is None else state.last_end.cause
+    if cause is None:
+        return None
+    return CausePart(
+        kind=cause.kind.value, line=cause.quote.text, cause=cause.cause, next_step=cause.next_step
     )

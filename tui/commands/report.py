@@ -104,7 +104,8 @@ def end_words(end: EndRecord) -> str:
     model = f" {end.model}" if end.model and end.outcome == "ready" else ""
     tail = f": {end.reason}" if end.reason else ""
     asked = "1 question" if end.attempts == 1 else f"{end.attempts} questions"
-    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}"
+    advice = f" ({end.cause.cause} {end.cause.next_step})" if end.cause is not None else ""
+    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}{advice}"
 
 
 def timed(t: float, text: str) -> str:
