@@ -106,8 +106,8 @@ def test_the_end_is_told_in_one_line() -> None:
 def test_the_end_of_a_failed_load_says_its_cause_and_what_to_do() -> None:
     cause = CausePart(kind="oom_kv", line="ValueError: x", cause="No memory.", next_step="Give less.")
     end = EndRecord(
-        t=2.5, outcome="failed", phase=None, verdict="dead", fault="died", elapsed_s=2.5, attempts=9, model="m",
-        reason="it ended", cause=cause,
+        t=2.5, outcome="failed", phase=None, verdict="dead", fault="died", elapsed_s=2.5, attempts=9,
+        model="m", reason="it ended", cause=cause,
     )  # fmt: skip
 
     assert end_words(end) == "FAILED after 2.5 s, 9 questions asked: it ended (No memory. Give less.)"

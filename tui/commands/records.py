@@ -53,7 +53,7 @@ class VerdictRecord(Record, frozen=True, kw_only=True, tag="verdict"):
 
 
 class CausePart(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a load failed, by its log: the kind, the line that tells it, one sentence of cause, one next step."""
+    """Why a load failed, by its log: the kind, the line that tells it, the cause and a next step in words."""
 
     kind: str
     line: str
@@ -62,7 +62,7 @@ class CausePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndRecord(Record, frozen=True, kw_only=True, tag="end", omit_defaults=True):
-    """The last line of every command that waits, and of every replay; ``cause`` stands only in a failure's."""
+    """The last line of every command that waits, and of every replay; ``cause`` is a failure's alone."""
 
     outcome: Outcome
     phase: str | None
