@@ -8,10 +8,12 @@ from typing import Protocol
 
 import msgspec
 
-from tui.events import AnyEvent, BenchSpec, Link, Notice, Pong, Tick
+from tui.events import AnyEvent, BenchSpec, History, Link, Notice, Pong, Tick
+from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source
 from tui.streams import Pump
+from tui.watch.history import PastWanted
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
 
@@ -31,22 +33,45 @@ class Journal(Protocol):
         ...
 
 
+class Past(Protocol):
+    """Where past loads are kept. Neither call raises: what failed is in the sentence."""
+
+    def of(self, engine: str, model: str) -> tuple[list[PastLoad], str]:
+        """Return the loads of an engine and model, newest last, and a sentence on the reading."""
+        ...
+
+    def add(self, load: PastLoad) -> str:
+        """Keep a load; return why that failed, "" when it did not."""
+        ...
+
+
 class Session:
     """Runs one watch and keeps its state; the screen and the commands read ``state`` between events.
 
     ``changes`` counts the events that may have changed what is shown at one and the same time of day.
     ``bench`` is what a key or readiness fires; its URL and model are filled in from what is watched. A
-    recording that cannot be written any more ends with a notice, never with the watch.
+    recording that cannot be written any more ends with a notice, never with the watch. What ``past`` holds of
+    a load's engine and model enters as a history event once those are known; without it (a replay, whose
+    recording has that event, and the demo) nothing is read or kept.
     """
 
     def __init__(
-        self, source: Source, options: WatchOptions, bench: BenchSpec, *, journal: Journal | None = None
+        self,
+        source: Source,
+        options: WatchOptions,
+        bench: BenchSpec,
+        *,
+        journal: Journal | None = None,
+        past: Past | None = None,
     ) -> None:
         self.state = WatchState(options)
         self._source = source
         self._options = options
         self._spec = bench
         self._journal = journal
+        self._past = past
+        self._told: PastWanted | None = None
+        self._kept: PastLoad | None = None
         self._sent: FollowRequest | None = None
         self.changes = 0
 
@@ -56,7 +81,10 @@ class Session:
             async for event in events:
                 for each in (*self._record(event), event):
                     self._take(each)
+                    brought = self._past_events(each)
                     yield each
+                    for other in brought:
+                        yield other
         await self.close()
 
     def send(self, request: AnyRequest) -> None:
@@ -102,6 +130,24 @@ class Session:
         if self.state.bench_due:
             self._fire()
 
+    def _past_events(self, event: AnyEvent) -> list[AnyEvent]:
+        """Keep a load that became ready; return, taken in, what past loads tell of one that was taken up."""
+        brought: list[AnyEvent] = []
+        if self._past is not None:
+            finished, wanted = self.state.finished, self.state.past_wanted
+            if finished is not None and finished is not self._kept:
+                self._kept = finished
+                sentence = self._past.add(finished)
+                brought += [_notice(event, sentence, "history")] if sentence else []
+            if wanted is not None and wanted != self._told:
+                self._told = wanted
+                loads, sentence = self._past.of(wanted.engine, wanted.model)
+                brought.append(_history(event, loads, sentence))
+        brought = [each for other in brought for each in (*self._record(other), other)]
+        for each in brought:
+            self._take(each)
+        return brought
+
     def _fire(self) -> str:
         plan = self.state.wanted.probe if self.state.wanted is not None else None
         if plan is None:
@@ -129,17 +175,27 @@ class Session:
         except OSError as error:
             self._journal = None
             sentence = f"the recording stopped: {error.strerror or error}; the watch goes on"
-            return [_notice(event, sentence)]
+            return [_notice(event, sentence, "journal")]
         return []
 
 
-def _notice(beside: AnyEvent, sentence: str) -> Notice:
+def _history(beside: AnyEvent, loads: list[PastLoad], sentence: str) -> History:
+    return History(
+        mono_s=beside.mono_s,
+        wall_s=beside.wall_s,
+        client_s=beside.client_s,
+        sentence=sentence,
+        loads=loads,
+    )
+
+
+def _notice(beside: AnyEvent, sentence: str, about: str) -> Notice:
     return Notice(
         mono_s=beside.mono_s,
         wall_s=beside.wall_s,
         client_s=beside.client_s,
         level="warning",
-        about="journal",
+        about=about,
         sentence=sentence,
     )
 

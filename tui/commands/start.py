@@ -10,6 +10,8 @@ from tui.engines.registry import matchers
 from tui.events import BenchSpec
 from tui.journal.writer import JournalWriter, open_journal
 from tui.requests import ProbePlan, WatchRequest
+from tui.runs.past_loads import FILE_NAME as LOADS_NAME
+from tui.runs.past_loads import PastLoadsFile
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
@@ -87,7 +89,9 @@ def open_session(choices: Choices) -> Session:
     """Return a session over the host or URL that was chosen. Connects when it is iterated."""
     options = options_for(choices)
     source = source_for(choices, options)
-    return Session(source, options, spec_for(choices), journal=journal_for(choices))
+    return Session(
+        source, options, spec_for(choices), journal=journal_for(choices), past=past_loads_for(choices)
+    )
 
 
 def journal_for(choices: Choices) -> JournalWriter | None:
@@ -102,11 +106,21 @@ def journal_for(choices: Choices) -> JournalWriter | None:
         return None
 
 
+def past_loads_for(choices: Choices) -> PastLoadsFile:
+    """Return where past loads are read from, and kept unless nothing is to be recorded."""
+    return PastLoadsFile(state_folder() / LOADS_NAME, write=choices.record)
+
+
 def recordings_folder() -> Path:
     """Return where recordings are kept."""
+    return state_folder() / "recordings"
+
+
+def state_folder() -> Path:
+    """Return where this user's recordings and past loads lie."""
     import platformdirs
 
-    return platformdirs.user_state_path("tminus") / "recordings"
+    return platformdirs.user_state_path("tminus")
 
 
 def source_for(choices: Choices, options: WatchOptions) -> Source:

@@ -52,6 +52,15 @@ class LoadKey:
 
 
 @dataclass(frozen=True, slots=True)
+class PastWanted:
+    """Which past loads are worth reading now: ``load`` counts the loads of the watch, each is told anew."""
+
+    load: int
+    engine: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class Matching:
     """The past loads that compare, newest last, and in words which they are; ``words`` says why none."""
 

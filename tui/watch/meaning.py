@@ -15,7 +15,7 @@ from tui.watch.clock import SourceClock
 from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
-from tui.watch.history import LoadKey, Matching, PastLoads, key_of
+from tui.watch.history import LoadKey, Matching, PastLoads, PastWanted, key_of
 from tui.watch.ladder import Rung, missing
 from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
@@ -264,6 +264,14 @@ class Meaning:
         return key_of(
             load.server, version=load.log_phases.version, gpus=self.gpus, host=host, cache=load.cache
         )
+
+    @property
+    def past_wanted(self) -> PastWanted | None:
+        """Which past loads the session should read, None while no server with a known model is followed."""
+        server = self.shown
+        if server is None or server.arguments.model is None:
+            return None
+        return PastWanted(self.loads, server.engine.name, server.arguments.model)
 
     @property
     def matching(self) -> Matching:
