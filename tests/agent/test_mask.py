@@ -10,7 +10,7 @@ from agent_process import until
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.agent.mask import HIDDEN, is_secret_name, mask_argv, mask_environment, mask_text
+from tui.agent.mask import HIDDEN, is_secret_name, mask_argv, mask_environment, mask_lines, mask_text
 from tui.agent.processes.keys import arguments_of, key_in, key_of, split_arguments
 
 SECRET = "s3cr3tValue.x-Y_z"
@@ -153,6 +153,22 @@ def test_any_text_can_be_masked_and_masked_again(text: str) -> None:
     once = mask_text(text)
 
     assert mask_text(once) == once
+
+
+PARTS = st.sampled_from(
+    [*HIDING.values(), *SHAPES, *KEEPING, "key", "api_", "tokens", "Secret", "=", ": ", "'", '"', " ", ",",
+     "--", "[", "x", "://", "@", "?key=", "basic ", "\u0130", "\u212a", "\u0131", ""]
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(PARTS, max_size=4).map("".join), max_size=12))
+def test_many_lines_are_masked_as_each_of_them_is(lines: list[str]) -> None:
+    assert mask_lines(lines) == [mask_text(line) for line in lines]
+
+
+@given(st.lists(PARTS, max_size=8).map("".join))
+def test_plain_text_is_masked_by_the_short_way_as_other_text_by_the_long_one(text: str) -> None:
+    assert mask_text("é " + text) == "é " + mask_text(text)
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))

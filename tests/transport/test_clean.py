@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.agent import wire
-from tui.transport.clean import TAIL_LIMIT, LineSplitter, clean
+from tui.transport.clean import TAIL_LIMIT, LineSplitter, clean, clean_lines
 
 ESC = "\x1b"
 # Visible although Unicode files them under "format": signs that stand before Arabic and Syriac numbers.
@@ -142,6 +142,17 @@ def test_lines_end_in_newline_or_return(texts: list[str]) -> None:
     assert tail == rest
 
 
+@given(st.lists(HOSTILE.map(lambda text: text.replace("\n", ""))))
+def test_many_lines_are_cleaned_as_each_of_them_is(lines: list[str]) -> None:
+    assert clean_lines(lines) == [clean(line) for line in lines]
+
+
+@pytest.mark.parametrize("odd", ["\t", "\x1b[31m", "\x1b\x1b[1m[1m", "\x1b]0;t", "é", "\u200b", "\x7f", "█"])
+def test_one_odd_line_changes_no_other(odd: str) -> None:
+    lines = ["plain", f"a{odd}b", "", f"{odd}", "plain"]
+    assert clean_lines(lines) == [clean(line) for line in lines]
+
+
 def test_a_progress_bar_comes_as_lines_that_ended_in_a_return() -> None:
     bar = b"\rCapturing:  25%| 1/4\rCapturing:  50%| 2/4\rCapturing: 100%| 4/4\ndone\n"
     split = LineSplitter().feed(bar)
@@ -157,15 +168,15 @@ def test_each_line_ending_is_one_end_also_across_chunks(end: bytes) -> None:
 
 def test_the_unfinished_line_is_the_tail_and_becomes_a_line_later() -> None:
     splitter = LineSplitter()
-    assert splitter.feed(b"Loading ..") == ([], [], "Loading ..")
-    assert splitter.feed(b"..") == ([], [], "Loading ....")
-    assert splitter.feed(b" done\n") == (["Loading .... done"], [], "")
+    assert splitter.feed(b"Loading ..") == ([], [], "Loading ..", [])
+    assert splitter.feed(b"..") == ([], [], "Loading ....", [])
+    assert splitter.feed(b" done\n") == (["Loading .... done"], [], "", [])
 
 
 def test_a_return_at_the_end_keeps_the_line_as_tail_until_more_comes() -> None:
     splitter = LineSplitter()
-    assert splitter.feed(b" 12%\r") == ([], [], " 12%")
-    assert splitter.feed(b" 13%\r") == ([" 12%"], [0], " 13%")
+    assert splitter.feed(b" 12%\r") == ([], [], " 12%", [])
+    assert splitter.feed(b" 13%\r") == ([" 12%"], [0], " 13%", [])
 
 
 def test_an_escape_sequence_split_over_chunks_never_shows() -> None:
@@ -183,8 +194,8 @@ def test_bytes_that_are_no_utf8_show_as_replacement_characters() -> None:
 def test_fresh_bytes_end_an_unfinished_line_before_them() -> None:
     splitter = LineSplitter()
     splitter.feed(b"whole\nCUDA error: out of mem\xe2")
-    assert splitter.feed(b"", fresh=True) == (["CUDA error: out of mem\ufffd"], [], "")
-    assert splitter.feed(b"[new] start\n", fresh=True) == (["[new] start"], [], "")
+    assert splitter.feed(b"", fresh=True) == (["CUDA error: out of mem\ufffd"], [], "", [])
+    assert splitter.feed(b"[new] start\n", fresh=True) == (["[new] start"], [], "", [])
 
 
 def test_a_long_line_comes_in_bounded_pieces_without_loss() -> None:
@@ -197,6 +208,30 @@ def test_a_long_line_comes_in_bounded_pieces_without_loss() -> None:
         assert lines[-1] == "next"
         assert max(map(len, lines)) <= wire.LINE_LIMIT_BYTES
         assert (returns, tail) == ([], "")
+
+
+@pytest.mark.parametrize("size", [1000, 40_000, 100_000, 10**6])
+def test_the_pieces_of_a_long_line_are_told_from_lines_of_their_own(size: int) -> None:
+    long = b"x" * (3 * wire.LINE_LIMIT_BYTES + 5)
+    whole = b"one\n" + long + b"\n\ntwo\r" + long + b"\rthree\r\nfour\n" + long + b"\nfive\n"
+    splitter = LineSplitter()
+    lines: list[str] = []
+    for start in range(0, len(whole), size):
+        split = splitter.feed(whole[start : start + size])
+        for index, line in enumerate(split.lines):
+            if index in split.continued:
+                lines[-1] += line
+            else:
+                lines.append(line)
+    text = long.decode()
+    assert lines == ["one", text, "", "two", text, "three", "four", text, "five"]
+
+
+def test_the_rest_of_a_long_line_before_a_new_file_goes_on_with_it() -> None:
+    splitter = LineSplitter()
+    assert splitter.feed(b"x" * (wire.LINE_LIMIT_BYTES + 1)).continued == []
+    assert splitter.feed(b"new\n", fresh=True) == (["x", "new"], [], "", [0])
+    assert splitter.feed(b"more\n").continued == []
 
 
 def test_a_line_of_exactly_the_limit_is_one_line() -> None:

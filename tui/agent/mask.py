@@ -7,6 +7,9 @@ is hidden. Token counts ("#new-token: 5", max_tokens=100, tokenizer_path=...) ar
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
 
 HIDDEN = "***"
 
@@ -36,22 +39,23 @@ _KNOWN_SHAPES = re.compile(
     r"|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?)"
 )
 _HFT = re.compile(r"(?<!\S)(-hft\s+)\S+")
-# Each pattern with what must be there (in lower case) before it is tried: most lines hold no secret.
+# Each pattern with the texts (in lower case) of which one stands where it finds anything, first those that
+# are quick to look for: most lines hold no secret.
 _SHAPES = (
-    (("://",), _USER_IN_URL, HIDDEN),
-    (("key=", "sig=", "signature=", "x-amz", "code="), _QUERY, r"\1" + HIDDEN),
-    (("bearer ", "basic "), _AUTHORISATION, r"\1" + HIDDEN),
-    (("hf_", "sk-", "nvapi-", "akia", "asia", "xox", "aiza", "eyj"), _KNOWN_SHAPES, HIDDEN),
-    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"), _KNOWN_SHAPES, HIDDEN),
-    (("-hft",), _HFT, r"\1" + HIDDEN),
+    (("@",), ("://",), _USER_IN_URL, HIDDEN),
+    (("?", "&"), ("key=", "sig=", "signature=", "x-amz", "code="), _QUERY, r"\1" + HIDDEN),
+    (("bearer ", "basic "), ("bearer ", "basic "), _AUTHORISATION, r"\1" + HIDDEN),
+    (("hf_", "sk-", "nvapi-", "akia", "asia", "xox", "aiza", "eyj"), ("",), _KNOWN_SHAPES, HIDDEN),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"), ("",), _KNOWN_SHAPES, HIDDEN),
+    (("-hft",), ("-hft",), _HFT, r"\1" + HIDDEN),
 )
 
 # A second look: nearly every line of a serving engine speaks of tokens, and hardly any of a secret one. One
 # expression a word, since a literal prefix makes the search ten times faster than an alternation.
-_WORDS = ("key", "passwd", "password", "passphrase", "secret", "credential")
+_WORDS = ("token", "key", "passwd", "password", "passphrase", "secret", "credential")
 _ASSIGNED = (
     ("token", re.compile(r"tokens?(?:[\"']\s*[:,=]|\s*=)")),
-    *((word, re.compile(word + r"s?[\"']?\s*[=:,]")) for word in _WORDS),
+    *((word, re.compile(word + r"s?[\"']?\s*[=:,]")) for word in _WORDS[1:]),
 )
 _FLAG = re.compile(r"--\w")
 _NAME = r"(?<![\w.-])(?P<name>[\w.-]{0,80}(?:key|token|passwd|password|passphrase|secret|credential)s?)"
@@ -63,8 +67,14 @@ _NAMED = re.compile(
     _NAME + r"(?P<sign>[\"']?\s*[=:]\s*|[\"']\s*,\s*|\s+)(?P<value>" + _QUOTED + "|" + _LIST + r"|[^\s\"']+)",
     re.IGNORECASE,
 )
+# Where a name of _NAMED may end, and the characters of names before it, read backwards.
+_NAME_ENDS = tuple(re.compile(word + r"s?[\"'\s=:]") for word in _WORDS)
+_BACKWARDS = re.compile(r"[\w.-]*")
+_NAME_LIMIT = 96
+_FEW = 4
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Return whether a flag, variable or field of this name holds a secret."""
     plain = re.sub(r"[-_.]", "", name).lower()
@@ -74,15 +84,78 @@ def is_secret_name(name: str) -> bool:
 def mask_text(text: str) -> str:
     """Return a line of text with the secrets in it hidden."""
     lower = text.lower()
-    for signs, pattern, hidden in _SHAPES:
-        for sign in signs:
-            if sign in lower:
-                text = pattern.sub(hidden, text)
-                break
+    for quick, signs, pattern, hidden in _SHAPES:
+        if _one_of(quick, lower) and _one_of(signs, lower):
+            text = pattern.sub(hidden, text)
     for word, assigned in _ASSIGNED:
         if word in lower and (assigned.search(lower) or _FLAG.search(lower)):
-            return _NAMED.sub(_hide_named, text)
+            return _mask_named(text)
     return text
+
+
+def mask_lines(lines: list[str]) -> list[str]:
+    """Return lines with the secrets in them hidden, each as ``mask_text`` does it, in much less time."""
+    text = "\n".join(lines)
+    lower = text.lower()
+    if len(lower) != len(text) or len(lines) < _FEW:
+        return [mask_text(line) for line in lines]
+    suspects = _suspects(lower)
+    if not suspects:
+        return lines
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    masked = list(lines)
+    for index in {bisect_right(ends, place) for place in suspects}:
+        masked[index] = mask_text(lines[index])
+    return masked
+
+
+def _suspects(lower: str) -> list[int]:
+    """Return where in a text of many lines something stands without which ``mask_text`` changes no line."""
+    places: list[int] = []
+    for quick, _, _, _ in _SHAPES:
+        for sign in quick:
+            if sign in lower:
+                places += _places(sign, lower)
+    flags = False
+    for word, assigned in _ASSIGNED:
+        if word in lower:
+            places += [found.start() for found in assigned.finditer(lower)]
+            flags = True
+    if flags and "--" in lower:
+        places += [found.start() for found in _FLAG.finditer(lower)]
+    return places
+
+
+def _places(sign: str, text: str) -> list[int]:
+    found: list[int] = []
+    place = text.find(sign)
+    while place >= 0:
+        found.append(place)
+        place = text.find(sign, place + 1)
+    return found
+
+
+def _one_of(signs: tuple[str, ...], text: str) -> bool:
+    return any(map(text.__contains__, signs))  # three times faster than a generator
+
+
+def _mask_named(text: str) -> str:
+    """Hide the values of secret names: ``_NAMED.sub``, tried only where such a name ends."""
+    lower = text.lower()
+    if not text.isascii():
+        return _NAMED.sub(_hide_named, text)
+    ends = sorted(found.start() for pattern in _NAME_ENDS for found in pattern.finditer(lower))
+    parts: list[str] = []
+    done = 0
+    for end in ends:
+        if end < done:
+            continue
+        before = _BACKWARDS.match(text[max(done, end - _NAME_LIMIT) : end][::-1])
+        match = _NAMED.match(text, end - (before.end() if before is not None else 0))
+        if match is not None:
+            parts += (text[done : match.start()], _hide_named(match))
+            done = match.end()
+    return "".join((*parts, text[done:]))
 
 
 def mask_argv(argv: list[str]) -> list[str]:

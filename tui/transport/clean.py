@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from tui.agent import wire
-from tui.agent.mask import mask_text
+from tui.agent.mask import mask_lines, mask_text
 
 TAB = 4
 # The unfinished line goes into every event; a longer one is shown from its beginning.
@@ -42,12 +42,23 @@ _UNSEEN = re.compile(
 _RETURNS_NEWLINE = re.compile(r"(?<!\r)\r++\n")
 
 
+# Control characters except the newline, which stands between lines.
+_CONTROLS = bytes(code for code in (*range(32), 127) if code != ord("\n"))
+
+
 class Split(NamedTuple):
-    """Finished lines, the indexes of those that ended in a carriage return, and the unfinished line."""
+    """What bytes were split into.
+
+    ``lines``: the finished lines. ``returns``: the indexes of those that ended in a carriage return.
+    ``tail``: the unfinished line. ``continued``: the indexes of pieces that go on with the line of the piece
+    before them, which was longer than ``wire.LINE_LIMIT_BYTES`` (that piece may be the last of an earlier
+    ``Split``).
+    """
 
     lines: list[str]
     returns: list[int]
     tail: str
+    continued: list[int]
 
 
 def clean(text: str) -> str:
@@ -66,6 +77,30 @@ def clean(text: str) -> str:
     return _UNSEEN.sub("", text).expandtabs(TAB)
 
 
+def clean_lines(lines: list[str]) -> list[str]:
+    """Return each line as ``clean`` returns it; the lines hold no newline.
+
+    One look at all of them is much faster than one at each: most logs are plain text, or that in colours.
+    """
+    text = "\n".join(lines)
+    bare = lines
+    if "\x1b" in text:
+        text = _COMMON.sub("", text)
+        bare = text.split("\n")
+    if _has_controls(text):
+        return [
+            shown if shown.isprintable() else clean(line) for shown, line in zip(bare, lines, strict=True)
+        ]
+    if text.isascii():
+        return bare
+    return [shown if shown.isascii() else clean(line) for shown, line in zip(bare, lines, strict=True)]
+
+
+def _has_controls(text: str) -> bool:
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data.translate(None, _CONTROLS)) < len(data)
+
+
 class LineSplitter:
     """Turns a stream of bytes into cleaned and masked lines.
 
@@ -77,6 +112,7 @@ class LineSplitter:
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = ""
+        self._continues = False
 
     def feed(self, data: bytes, fresh: bool = False) -> Split:
         """Take bytes in; ``fresh`` ones begin a new file or place, where an unfinished line ends."""
@@ -90,10 +126,21 @@ class LineSplitter:
         else:
             *finished, self._pending = text.split("\n")
             raw += finished
+        return self._cleaned(raw, returns)
+
+    def _cleaned(self, raw: list[str], returns: list[int]) -> Split:
+        continued = [0] if raw and self._continues else []
+        self._continues = self._continues and not raw
         if max(map(len, raw), default=0) > wire.LINE_LIMIT_BYTES:
-            raw, returns = _cut_all(raw, returns)
-        raw += self._cut_pending()
-        return Split([mask_text(clean(line)) for line in raw], returns, self._tail())
+            raw, returns, more = _cut_all(raw, returns)
+            continued += more
+        pieces = self._cut_pending()
+        if pieces:
+            first = len(raw) if self._continues else len(raw) + 1
+            continued += range(first, len(raw) + len(pieces))
+            self._continues = True
+            raw += pieces
+        return Split(mask_lines(clean_lines(raw)), returns, self._tail(), continued)
 
     def _end(self, raw: list[str]) -> None:
         rest = (self._pending + self._decoder.decode(b"", final=True)).rstrip("\r")
@@ -144,16 +191,19 @@ def _add_redrawn(parts: list[str], raw: list[str], returns: list[int]) -> None:
             raw.append(part)
 
 
-def _cut_all(raw: list[str], returns: list[int]) -> tuple[list[str], list[int]]:
-    """Cut every line that is too long, and say where its end now stands."""
+def _cut_all(raw: list[str], returns: list[int]) -> tuple[list[str], list[int], list[int]]:
+    """Cut every line that is too long, and say where its end now stands and which pieces go on with it."""
     ends = set(returns)
     lines: list[str] = []
     moved: list[int] = []
+    continued: list[int] = []
     for index, line in enumerate(raw):
-        lines += _cut(line)
+        pieces = _cut(line)
+        continued += range(len(lines) + 1, len(lines) + len(pieces))
+        lines += pieces
         if index in ends:
             moved.append(len(lines) - 1)
-    return lines, moved
+    return lines, moved, continued
 
 
 def _cut(line: str) -> list[str]:
