@@ -156,7 +156,8 @@ class FaultMark(msgspec.Struct, frozen=True):
     """What a fault line says. ``kind`` None: out of GPU memory, of which kind the phase decides.
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
-    ``phase`` is where such a thing happens, None where the line does not say.
+    ``phase`` is where such a thing happens, None where the line does not say. ``while_loading``: terminal only
+    until the server is ready.
     ``cause`` and ``next_step`` are one sentence each.
     """
 
@@ -166,6 +167,7 @@ class FaultMark(msgspec.Struct, frozen=True):
     cause: str = ""
     next_step: str = ""
     phase: Phase | None = None
+    while_loading: bool = False
 
 
 class Mark(msgspec.Struct, frozen=True):

@@ -142,9 +142,15 @@ def ends(phase: Phase, *lines: tuple[str, str], each: bool = False) -> tuple[Rul
     return _rows(MarkKind.ENDS, phase, lines, each=each)
 
 
-def bars(phase: Phase | None, unit: str, *lines: tuple[str, str], part: str = "") -> tuple[Rule, ...]:
-    """Rows for progress bars, matched against a bar's own text; without a phase: that under way."""
-    return _rows(MarkKind.PROGRESS, phase, lines, unit=unit, part=part, bar=True)
+def bars(
+    phase: Phase | None, unit: str, *lines: tuple[str, str], part: str = "", begin: bool = False
+) -> tuple[Rule, ...]:
+    """Rows for progress bars, matched against a bar's own text; without a phase: that under way.
+
+    ``begin``: with this bar its phase begins, also when the load had left it behind.
+    """
+    kind = MarkKind.BEGINS if begin else MarkKind.PROGRESS
+    return _rows(kind, phase, lines, unit=unit, part=part, bar=True)
 
 
 def counts(phase: Phase, unit: str, *lines: tuple[str, str]) -> tuple[Rule, ...]:
@@ -190,7 +196,7 @@ class FaultRule:
     ten times faster than a pattern. ``kind`` None is out of GPU memory (the phase says which). ``weight`` and
     ``terminal`` as in ``FaultMark``. ``cause`` is one sentence, ``next_step`` what to do; both may use the
     pattern's named groups in braces. ``phase`` is where such a thing happens, None where the line does not
-    say.
+    say. ``while_loading``: terminal only until the server is ready.
     """
 
     kind: FaultKind | None
@@ -202,3 +208,4 @@ class FaultRule:
     terminal: bool = False
     versions: str = "all"
     phase: Phase | None = None
+    while_loading: bool = False

@@ -56,7 +56,7 @@ def mark_of(rule: Rule, found: re.Match[str], speaker: Speaker, bar: re.Match[st
 
 
 def _progress(rule: Rule, groups: Mapping[str, str], bar: re.Match[str] | None) -> Progress | None:
-    if rule.kind is not MarkKind.PROGRESS:
+    if rule.kind is not MarkKind.PROGRESS and not rule.unit:
         return None
     done = number(bar["done"] if bar is not None else groups.get("done", ""))
     total = number(bar["total"] if bar is not None else groups.get("total", ""))
@@ -105,4 +105,5 @@ def fault_mark(rule: FaultRule, found: re.Match[str], *, terminal: bool) -> Faul
         rule.cause.format_map(groups) if groups else rule.cause,
         rule.next_step.format_map(groups) if groups else rule.next_step,
         rule.phase,
+        rule.while_loading,
     )
