@@ -34,6 +34,19 @@ from tui.engines.vllm import VLLM
                 pipeline_parallel=2,
                 data_parallel=4,
                 api_key=True,
+                expert_parallel=True,
+            ),
+        ),
+        (
+            VLLM,
+            "vllm serve q --download-dir /cache --revision v2 --load-format=dummy --enable-expert-parallel",
+            ServerArguments(
+                model="q",
+                served_name="q",
+                hub_cache="/cache",
+                revision="v2",
+                load_format="dummy",
+                expert_parallel=True,
             ),
         ),
         (

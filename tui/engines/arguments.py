@@ -37,6 +37,10 @@ def read_arguments(
         config_path=config_path,
         prefix=_prefix(words.text("prefix")),
         serves_api=node_rank == 0 and not words.given("headless"),
+        hub_cache=words.text("hub_cache"),
+        revision=words.text("revision"),
+        load_format=words.text("load_format"),
+        expert_parallel=words.given("expert_parallel"),
     )
 
 

@@ -54,7 +54,8 @@ class Flags:
 
     ``model_after`` is the subcommand after which a bare argument is the model. ``many`` are flags that take
     several values, ``names_by_comma`` says that one value holds several served names. ``variables`` lists
-    (argument, environment variable) pairs that count where the command line does not say.
+    (argument, environment variable) pairs that count where the command line does not say. What has a default
+    here is spelt alike in all engines that have it.
     """
 
     host: tuple[str, ...]
@@ -70,6 +71,10 @@ class Flags:
     prefix: tuple[str, ...] = ()
     node_rank: tuple[str, ...] = ()
     headless: tuple[str, ...] = ()
+    hub_cache: tuple[str, ...] = ("--download-dir", "--huggingface-hub-cache")
+    revision: tuple[str, ...] = ("--revision",)
+    load_format: tuple[str, ...] = ("--load-format",)
+    expert_parallel: tuple[str, ...] = ("--enable-expert-parallel", "--enable-dp-attention")
     many: tuple[str, ...] = ()
     model_after: str | None = None
     names_by_comma: bool = False
@@ -82,7 +87,7 @@ class ServerArguments:
 
     ``served_name`` is the first name that the server lists its model under, None where the command line
     does not settle it. ``serves_api`` is False on a node of a multi-node load that never answers requests
-    (node rank above 0, vLLM ``--headless``).
+    (node rank above 0, vLLM ``--headless``). ``expert_parallel``: data-parallel ranks share the experts.
     """
 
     host: str | None = None
@@ -97,6 +102,10 @@ class ServerArguments:
     config_path: str | None = None
     prefix: str = ""
     serves_api: bool = True
+    hub_cache: str | None = None
+    revision: str | None = None
+    load_format: str | None = None
+    expert_parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
