@@ -1,32 +1,35 @@
 """SGLang, 0.4.0 to 0.5.23.
 
 Line templates, their versions and process titles are those read in its published sources and in public logs;
-what is marked "measured" was seen on H200s with 0.5.14. Log lines carry no level and no logger name.
+what is marked "measured" was seen on H200s with 0.5.14. Log lines carry no level and no logger name. How it
+fails is in ``sglang_faults.py``.
 """
 
 import re
 
-from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
+from tui.engines.base import ENVIRONMENT, Engine, Flags, Metrics, RoleRule
 from tui.engines.commands import module, program, script
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
-from tui.engines.marks import CACHE_COLD, CACHE_WARM, FaultKind, Weight
+from tui.engines.marks import CACHE_COLD, CACHE_WARM
 from tui.engines.phase import Phase
 from tui.engines.rules import (
-    FaultRule,
     bars,
     begins,
+    counts,
     ends,
     heartbeats,
+    identities,
     serves,
     shutdowns,
     starts,
     steady,
     within,
-)  # fmt: skip
+)
+from tui.engines.sglang_faults import FAULTS
 from tui.requests import Matcher
 
-_GRAPH = r"(?:cuda|CUDA|cpu|CPU) graph"
+_GRAPH = r"(?:cuda|CUDA|cpu|CPU|NPU|XPU) graph"
 _GB = r"-?[\d.]+"
 
 RULES = (
@@ -40,14 +43,26 @@ RULES = (
         (r"Init nccl begin", "0.2"),
         each=True,
     ),
+    *identities(
+        (
+            r"world_size=(?P<world_size>\d+) rank=(?P<global_rank>\d+) local_rank=(?P<local_rank>\d+) ",
+            "0.4+",
+        ),
+    ),
     *within(
         Phase.DISTRIBUTED,
-        (r"sglang is using nccl==(?P<nccl>[\d.]+)|Found nccl from library", "0.4+, library 0.4"),
-        (r"world_size=\d+ rank=\d+ local_rank=", "0.4+"),
-        (r"Setup Custom allreduce failed", "0.4+, a warning"),
+        (r"sglang is using nccl==|Found nccl from library", "0.4+, the library 0.4"),
+        (r"Setup Custom allreduce failed", "0.4+, a warning that is normal without peer access"),
         (r"(?:CustomAllreduce|Custom) (?:allreduce )?is disabled", "0.4+, a warning"),
-        (r"NCCL/RCCL\S* warmup completed in (?P<seconds>[\d.]+) s", "0.5.10+, HCCL 0.5.18+"),
-        (r"Gated launch (?:waiting|activated|still)", "0.5.23"),
+        (r"(?:NCCL|HCCL)\S* warmup completed in (?P<seconds>[\d.]+) ?s", "0.5.10+, HCCL 0.5.18+"),
+        (r"Gated launch (?:waiting|activated)", "0.5.23, waits on purpose"),
+    ),
+    *within(
+        Phase.DISTRIBUTED,
+        (r"Gated launch still waiting", "0.5.23"),
+        (r"\[Gloo\] Rank \d+ is connected to", "all, once a group"),
+        (r"[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL INFO ", "NCCL_DEBUG=INFO, once a communicator"),
+        heartbeat=True,
     ),
     *ends(
         Phase.DISTRIBUTED,
@@ -58,27 +73,46 @@ RULES = (
         ),
         each=True,
     ),
+    *within(
+        Phase.DISTRIBUTED,
+        (rf"Memory baseline taken\. mem usage=(?P<distributed_gib>{_GB}) GB", "0.5.23"),
+    ),
     *begins(
         Phase.WEIGHTS,
-        (rf"Load weight begin\. avail mem=(?P<free_gib>{_GB}) GB", "all"),
+        (rf"Load weight begin\. avail mem=(?P<free_gib>{_GB}) GB", "all; again for a draft model"),
         each=True,
     ),
     *within(
         Phase.WEIGHTS,
         (r"TP rank \d+ could finish the model loading, but there are other ranks", "0.4.3+"),
-        (r"Loading \w+, default_dtype", "diffusion runtime, 0.5.6+"),
         (r"Found local HF snapshot|Using model weights format", "0.4+"),
+        (
+            r"Loading (?:pipeline modules|required components)|Load\w+ \w+(?:, default_dtype| from )",
+            "diffusion",
+        ),
     ),
     *bars(
         Phase.WEIGHTS,
         "shards",
-        (r"(?:Loading|Multi-thread loading) [^:]{0,80}?(?:shards|Streamer|InstantTensor|loader)", "all"),
+        (
+            r"(?:Loading|Multi-thread loading) [^:]{0,80}?(?:shards|Streamer|InstantTensor|loader)",
+            "all; multi-thread an option from 0.4.8, the default in 0.5.14",
+        ),
     ),
+    *bars(Phase.WEIGHTS, "files", (r"Fetching \d+ files", "the hub's downloader")),
+    *bars(Phase.WEIGHTS, "modules", (r"Loading (?:required|pipeline) modules", "diffusion")),
+    *bars(Phase.WEIGHTS, "weights", (r"quant weights to fp8|Online quark", "DeepSeek 0.4.6+; ROCm")),
     *ends(
         Phase.WEIGHTS,
+        # With startup_weight_load_mode=overlap this comes behind the captures.
         (
-            rf"Load weight end\.(?: elapsed=(?P<seconds>[\d.]+) s,)?.{{0,200}}?(?:mem usage=(?P<weights_gib>{_GB}) GB|$)",
-            "all; mem usage 0.4.3+, elapsed 0.5.9+",
+            r"Load weight end\.(?: Committed real weights after CUDA graph capture in (?P<seconds>[\d.]+) s)",
+            "0.5.18+, overlap mode",
+        ),
+        (
+            r"Load weight end\.(?: elapsed=(?P<seconds>[\d.]+) s,)?(?:.{0,200}?avail mem="
+            rf"(?P<free_gib>{_GB}) GB)?(?:, mem usage=(?P<weights_gib>{_GB}) GB)?",
+            "all; mem usage 0.4.3+, elapsed 0.5.9+, quant= 0.5.10+",
         ),
         each=True,
     ),
@@ -86,39 +120,54 @@ RULES = (
         Phase.KV_CACHE,
         (
             r"KV [Cc]ache (?:is )?allocated\.(?: dtype: [\w.]+,)?(?: #tokens: (?P<kv_cache_tokens>\d+),)?"
-            r"(?: K size: (?P<k_cache_gib>[\d.]+) GB, V size: (?P<v_cache_gib>[\d.]+) GB| KV size: (?P<kv_cache_gib>[\d.]+) GB)?",
-            "0.4.1+, tokens 0.4.3+, dtype 0.5.15+",
+            r"(?: K size: (?P<k_cache_gib>[\d.]+) GB, V size: (?P<v_cache_gib>[\d.]+) GB"
+            r"| KV size: (?P<kv_cache_gib>[\d.]+) GB)?",
+            "0.4.1+, tokens 0.4.3+, one size for MLA, dtype 0.5.14+ (the research says 0.5.15)",
         ),
-        (r"Mamba Cache is allocated|SWAKVPool mem usage", "0.5.2+ hybrids"),
-        each=True,
+        (r"Mamba Cache is allocated\.", "0.5.2+ hybrids"),
+        (r"SWAKVPool mem usage: (?P<kv_cache_gib>[\d.]+) GB", "0.5.2+ hybrids"),
+        (r"DSV4 pool sizes: full=(?P<kv_cache_tokens>\d+)", "DeepSeek-V4"),
     ),
     *within(
         Phase.KV_CACHE,
-        (r"Post-capture KV sizing: KV cache allocated", "0.5.18+, an option"),
+        # Behind the captures, when asked for.
+        (
+            r"Post-capture KV sizing: (?:draft )?KV cache allocated\.(?: dtype: [\w.]+,)?"
+            r" #tokens: (?P<kv_cache_tokens>\d+), KV size: (?P<kv_cache_gib>[\d.]+) GB",
+            "0.5.18+, an option",
+        ),
+        (r"Post-capture KV sizing: ", "0.5.18+, an option"),
     ),
     *ends(
         Phase.KV_CACHE,
-        (rf"Memory pool end\. avail mem=(?P<free_gib>{_GB}) GB", "all"),
+        (rf"Memory pool end\. avail mem=(?P<free_gib>{_GB}) GB", "all; again for a draft model"),
         each=True,
     ),
     *within(
         Phase.COMPILE,
-        (r"Running FlashInfer autotune", "0.5.6+"),
-        (r"(?:Entering|Try) DeepGEMM JIT", "0.4.6+, also inside a capture"),
-        (r"PP-parallel DeepGEMM warmup", "0.5.15+"),
+        # All of these also come inside a capture or in the warm-up, which they do not end.
+        (r"Running FlashInfer autotune|FlashInfer autotune: per-rank caches", "0.5.6+, caches 0.5.20+"),
+        (r"Entering DeepGEMM JIT Pre-Comp|Try DeepGEMM JIT Compiling", "0.4.6+; first spelt Pre-Complie"),
+        (r"PP-parallel DeepGEMM warmup (?:start|done in (?P<seconds>[\d.]+) ?s)", "0.5.14+"),
     ),
     *within(Phase.COMPILE, (r"Compiling a graph for|Cache the graph", "0.5.3+"), part=CACHE_COLD),
     *within(Phase.COMPILE, (r"Directly load the compiled graph", "0.5.3+"), part=CACHE_WARM),
-    *bars(
-        Phase.COMPILE,
-        "kernels",
-        (r"DeepGEMM warmup", "0.5.1+; a bare bar before"),
-        (r"\[AutoTuner\]", "0.5.12+"),
+    *ends(Phase.COMPILE, (r"FlashInfer autotune completed", "0.5.6+")),
+    *bars(Phase.COMPILE, "kernels", (r"DeepGEMM warmup", "0.5.1+; without a word before")),
+    *bars(Phase.COMPILE, "profiles", (r"\[AutoTuner\]", "0.5.12+")),
+    *begins(
+        Phase.CAPTURE,
+        (rf"Capture {_GRAPH} begin", "0.4.0 to 0.5.13"),
+        (
+            rf"Capture (?P<part>target \w+|piecewise) {_GRAPH} begin",
+            "piecewise 0.5.6 to 0.5.13, target 0.5.14+ (the research says 0.5.15)",
+        ),
+        each=True,
     ),
     *begins(
         Phase.CAPTURE,
-        (rf"Capture (?P<part>[\w -]*?) ?{_GRAPH} begin", "all; names what is captured from 0.5.15"),
-        each=True,
+        # From 0.4.4 on, the research says, the first rank alone prints these; a log of 0.4.7 has them of TP1.
+        (rf"Capture (?P<part>[\w -]{{1,60}}?) (?:{_GRAPH} )?begin\b", "0.4.3+, decode and extend 0.4.7+"),
     ),
     *within(
         Phase.CAPTURE,
@@ -129,26 +178,52 @@ RULES = (
         Phase.CAPTURE,
         "sizes",
         (
-            r"(?:\[BCG\] )?(?:Capturing|Compiling) (?:batches|num tokens|prefill shape)?\s?\((?P<current>\w+=\d+)?",
-            "0.4.4+; sizes named from 0.4.8",
+            r"(?:\[BCG\] )?(?:Capturing|Compiling) (?:batches |num tokens |prefill shape )?"
+            r"\((?P<current>(?:bs|num_tokens)=\d+)?",
+            "0.4.4+; what is under way named from 0.4.8",
         ),
-        (r"Capturing ", "0.4.4 to 0.4.7"),
+    ),
+    *bars(None, "", (r"$", "0.4.0 to 0.4.3 captures, 0.4.6 to 0.5.0 DeepGEMM; the first drawing of any")),
+    *ends(
+        Phase.CAPTURE,
+        (
+            rf"Capture {_GRAPH} end\.(?: Time elapsed: (?P<seconds>[\d.]+) s)?"
+            rf"(?:.{{0,40}}?mem usage=(?P<graph_gib>{_GB}) GB)?",
+            "0.4.0 to 0.5.13, memory 0.4.3+",
+        ),
+        (
+            rf"Capture (?P<part>target \w+|piecewise) {_GRAPH} end\.(?: bs=\[[^\]]*\],)?(?: Time)?"
+            rf" elapsed[=:] ?(?P<seconds>[\d.]+) s(?:.{{0,40}}?mem usage=(?P<graph_gib>{_GB}) GB)?",
+            "piecewise 0.5.6 to 0.5.13, target 0.5.14+",
+        ),
+        each=True,
     ),
     *ends(
         Phase.CAPTURE,
         (
-            rf"Capture (?P<part>[\w -]*?) ?{_GRAPH} end\.(?: bs=\[[^\]]*\],)?"
-            r"(?: Time elapsed: (?P<seconds>[\d.]+) s| (?:step=\d+, )?elapsed=[\d.]+ s)?"
-            rf"(?:.{{0,80}}?mem usage=(?P<capture_gib>{_GB}) GB)?",
-            "all",
+            rf"Capture (?P<part>[\w -]{{1,60}}?) (?:{_GRAPH} )?end\.(?: bs=\[[^\]]*\],)?"
+            rf"(?: step=\d+,)?(?: Time)?(?: elapsed[=:] ?(?P<seconds>[\d.]+) s)?"
+            rf"(?:.{{0,40}}?mem usage=(?P<graph_gib>{_GB}) GB)?",
+            "0.4.3+",
         ),
-        each=True,
     ),
     *begins(
         Phase.START_API,
-        (r"max_total_num_tokens=(?P<kv_cache_tokens>\d+), ", "all; rank 0 only from 0.4.1"),
-        (r"Engine startup timings \(s\)", "0.5.18+"),
+        (
+            r"max_total_num_tokens=(?P<kv_cache_tokens>\d+), "
+            r"(?:.*available_gpu_mem=(?P<free_gib>[\d.]+) GB)?",
+            "all; the first rank alone from 0.4.1, memory 0.5.2+",
+        ),
+        (
+            r"Engine startup timings \(s\): load_weight=(?P<load_weights_s>[\d.]+)"
+            r"(?:, kv_cache_allocation=(?P<kv_cache_s>[\d.]+))?"
+            r"(?:, scheduler_e2e=(?P<scheduler_s>[\d.]+))?",
+            "0.5.18+",
+        ),
         (r"Started server process|Waiting for application startup", "all"),
+        # The last line of a node that is not the first; it proves nothing about serving.
+        (r"Dummy health check server (?:started|scheduled)", "0.4.3+"),
+        (r"Worker \d+: Scheduler loop started", "diffusion"),
     ),
     *within(
         Phase.START_API,
@@ -160,90 +235,41 @@ RULES = (
     ),
     *within(
         Phase.WARMUP,
-        (r"Running warmup |Start of pd disaggregation warmup", "0.4+"),
-        (r"Prefill batch\b", "all"),
+        # With --warmups these come before the port is open.
+        (r"Running warmup |Generate warm up request", "--warmups, 0.4.6+"),
+        (r"(?:Start|End) of (?:pd )?disaggregation warmup|Disaggregation warmup", "0.4+"),
+        (r"Freezing GC in ", "0.5.18+"),
+        (
+            r"Prefill batch\b(?: \[\d+\])?[.,] +#new-seq: \d+,"
+            r"(?:.*?token usage: (?P<kv_used_share>[\d.]+), )?"
+            r"(?:.*?#queue-req: (?P<queued>\d+))?"
+            r"(?:.*?input throughput \(token/s\): (?P<prompt_tokens_per_s>[\d.]+))?",
+            "all; throughput 0.5.9+, hybrids say full token usage",
+        ),
     ),
+    *counts(Phase.WARMUP, "requests", (r"Warmup requests: (?P<done>\d+)/(?P<total>\d+)", "diffusion")),
+    *bars(Phase.WARMUP, "shapes", (r"Warmup prefill shapes", "--warmups")),
     *serves(
-        (r"The server is fired up and ready to roll!", "all, node 0 only"),
+        (r"The server is fired up and ready to roll!", "all, the first node alone"),
     ),
     *steady(
         (
-            r"Decode batch(?: \[\d+\])?[.,] +#running-req: (?P<running>\d+),.*?(?:token usage: (?P<kv_used_share>[\d.]+), )"
-            r"(?:.*?accept len: (?P<acceptance_length>[\d.]+),)?.*?gen throughput \(token/s\): (?P<output_tokens_per_s>[\d.]+)"
+            r"Decode batch\b(?: \[\d+\])?[.,] +#running-req: (?P<running>\d+),"
+            r"(?:.*?token usage: (?P<kv_used_share>[\d.]+),)?"
+            r"(?:.*?accept len: (?P<acceptance_length>[\d.]+),)?"
+            r".*?gen throughput \(token/s\): (?P<output_tokens_per_s>[\d.]+)"
             r"(?:,.*?#queue-req: (?P<queued>\d+))?",
-            "all; order of the last two fields changed in 0.4.6",
+            "all; cuda graph 0.4.6+, accept rate 0.5.3+, hybrids say full token usage or mamba usage",
         ),
     ),
     *heartbeats(
         (r"Health check failed\. Server couldn't get a response", "0.4.3+"),
+        (r"Health check request received during shutdown", "0.5+"),
+        (r"port \d+ is in use\. Waiting for", "0.5.5+, its own ports"),
     ),
     *shutdowns(
-        (r"SIGTERM received\.|Gracefully exiting\.\.\.|Shutting down", "all"),
-    ),
-)
-
-FAULTS = (
-    FaultRule(
-        FaultKind.OOM_KV,
-        re.compile(
-            r"Not enough (?:GPU )?memory(?: for hybrid|\. Please try to increase)|The memory capacity is unbalanced"
-        ),
-        ("Not enough", "unbalanced"),
-        "After the weights no memory is left for the KV cache.",
-        "Raise --mem-fraction-static, or free the GPU from what else holds memory on it.",
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.WARMUP_FAILED,
-        re.compile(r"Initialization failed\. warmup error"),
-        ("warmup error",),
-        "The server's own first request did not succeed, so it ended itself.",
-        "Read the answer it got; a proxy (http_proxy) or a wrong host name can stand between.",
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.TIMEOUT,
-        re.compile(r"there are other ranks that didn't finish loading"),
-        ("other ranks",),
-        "Some ranks took longer to load than the others would wait.",
-        "See which rank is slow and what it reads from; copy the weights to a local disk.",
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.TIMEOUT,
-        re.compile(r"[Ww]atchdog timeout \("),
-        ("atchdog timeout",),
-        "A batch did not finish within the watchdog's time.",
-        "Read the stacks that follow; a JIT compile or a lost rank can be the reason.",
-        weight=Weight.CONSEQUENCE,
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.RANK_DIED,
-        re.compile(r"Rank \d+ scheduler (?:is dead|died)|Subprocess \w+ \(pid=\d+\) crashed"),
-        ("scheduler is dead", "scheduler died", "crashed"),
-        "A scheduler process was killed or crashed natively, so that it could not say why.",
-        "Exit code -9 is the OOM killer or a person: see `dmesg`; -11 is a native crash.",
-        weight=Weight.REPORT,
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.UNKNOWN,
-        re.compile(rf"Capture [\w -]*{_GRAPH} failed"),
-        ("graph failed",),
-        "Capturing a graph failed.",
-        "Read the traceback; --disable-cuda-graph tells whether the model itself runs.",
-        weight=Weight.REPORT,
-        terminal=True,
-    ),
-    FaultRule(
-        FaultKind.UNKNOWN,
-        re.compile(r"hit an exception: |Received sigquit from a child proces|SIGQUIT received"),
-        ("hit an exception", "sigquit", "SIGQUIT"),
-        "A process of the server failed.",
-        "Read the traceback beside this line.",
-        weight=Weight.ECHO,
-        terminal=True,
+        (r"SIGTERM received|Signal SIGTERM received|Gracefully exiting\.\.\.", "all; per node 0.5.23"),
+        (r"Shutting down$", "uvicorn"),
     ),
 )
 
@@ -297,9 +323,15 @@ SGLANG = Engine(
     rules=RULES,
     faults=FAULTS,
     frames=(
-        (Phase.DISTRIBUTED, frozenset(("init_torch_distributed", "initialize_model_parallel"))),
+        (
+            Phase.DISTRIBUTED,
+            frozenset(
+                ("init_torch_distributed", "init_distributed_environment", "initialize_model_parallel")
+            ),
+        ),
         (Phase.WEIGHTS, frozenset(("load_model", "load_weights", "_initialize_model", "initialize_model"))),
         (Phase.KV_CACHE, frozenset(("init_memory_pool", "profile_max_num_token"))),
+        (Phase.COMPILE, frozenset(("kernel_warmup", "_flashinfer_autotune", "run_flashinfer_autotune"))),
         (
             Phase.CAPTURE,
             frozenset(
@@ -308,14 +340,19 @@ SGLANG = Engine(
                     "capture_one_batch_size",
                     "capture_one_shape",
                     "init_cuda_graphs",
+                    "init_all_cuda_graphs",
                     "init_device_graphs",
+                    "init_prefill_cuda_graph",
+                    "init_piecewise_cuda_graphs",
                 )
             ),
         ),
+        (Phase.WARMUP, frozenset(("_wait_and_warmup", "_execute_server_warmup", "execute_warmups"))),
     ),
     error=re.compile(
         r"\] ERROR\b|\bERROR: |Traceback \(most recent call last\)|hit an exception|graph failed: "
-        rf"|Received sigquit|SIGQUIT received|[Ww]atchdog timeout|warmup error|{PYTHON_EXCEPTION}"
+        r"|Received sigquit|SIGQUIT received|[Ww]atchdog timeout|warmup error|scheduler (?:is dead|died)"
+        rf"|\] Exit code: |crashed with exit code|{PYTHON_EXCEPTION}"
     ),
     warning=re.compile(r"\bWARNING\b|[Ww]arning:|NCCL WARN|is deprecated"),
     access=UVICORN_ACCESS,
@@ -324,4 +361,14 @@ SGLANG = Engine(
     access_hint=" HTTP/",
     first_lines=(r"server_args=(?:ServerArgs\(|\{)",),
     health_costs_a_token=True,
+    metrics=Metrics(
+        running="sglang:num_running_reqs",
+        queued="sglang:num_queue_reqs",
+        kv_used="sglang:token_usage",
+        generated_tokens="sglang:generation_tokens_total",
+        prompt_tokens="sglang:prompt_tokens_total",
+        ttft="sglang:time_to_first_token_seconds",
+        itl="sglang:inter_token_latency_seconds",
+    ),
+    flush_cache="POST /flush_cache",
 )
