@@ -17,6 +17,7 @@ from tui.watch.timeline import PhaseSpan
 from tui.watch.words import clock_text
 
 NO_ESTIMATE = "no estimate yet"
+_NAMES = frozenset(phase.value for phase in Phase)
 Basis = Literal["past loads", "own rate", "both"]
 
 
@@ -189,7 +190,7 @@ def _aligned(standing: Standing, stays: Sequence[PhaseTime]) -> _Stay:
 
 
 def _place(standing: Standing, name: str) -> int:
-    return standing.place(Phase(name)) if name in Phase else -1
+    return standing.place(Phase(name)) if name in _NAMES else -1
 
 
 def _total(stays: Iterable[PhaseTime]) -> float | None:
