@@ -51,6 +51,7 @@ class RankReport(msgspec.Struct, frozen=True):
     global_rank: int | None
     local_rank: int | None
     pid: int | None
+    file: str
 
 
 class FaultReport(msgspec.Struct, frozen=True):
@@ -160,7 +161,7 @@ def _report(files: list[LogFile], readings: list[Reading], lines: list[int], eng
         outcome=phases.outcome,
         phase=phase.value,
         phases=[_phase(span, start.at_s) for span in start.timeline.spans],
-        ranks=_ranks(start, phase),
+        ranks=_ranks(start, phase, names),
         fault=_fault(phases.cause, names),
         stop=_stop(phases, names),
         started=start.started,
@@ -199,13 +200,13 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _ranks(start: Start, phase: Phase) -> list[RankReport]:
+def _ranks(start: Start, phase: Phase, names: list[str]) -> list[RankReport]:
     lanes = start.phases.lanes
     lagging = {id(lane) for lane in lanes.lagging} if phase is not Phase.READY else set[int]()
-    return [_rank(lane, lags=id(lane) in lagging) for lane in lanes.all]
+    return [_rank(lane, names[lane.source], lags=id(lane) in lagging) for lane in lanes.all]
 
 
-def _rank(lane: Lane, *, lags: bool) -> RankReport:
+def _rank(lane: Lane, file: str, *, lags: bool) -> RankReport:
     identity = lane.identity or RankIdentity()
     return RankReport(
         lane.name,
@@ -215,6 +216,7 @@ def _rank(lane: Lane, *, lags: bool) -> RankReport:
         identity.global_rank,
         identity.local_rank,
         lane.pid,
+        file,
     )
 
 

@@ -37,7 +37,7 @@ def one_engine(files: Sequence[LogFile], readings: Sequence[Reading]) -> Engine:
     for name, other in known[1:]:
         if other is not engine:
             raise LogFault(
-                f"{first_name} is a log of {engine.title} and {name} one of {other.title}, so they are not one "
+                f"{first_name} is a log of {engine.title}, {name} one of {other.title}: they are not one "
                 "load; explain them one by one, or say --engine NAME"
             )
     return engine

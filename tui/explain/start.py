@@ -46,6 +46,7 @@ class Start:
         self.seen_start = False
         self._base: float | None = None
         self._heard: tuple[int, int] = (first_line, 0)
+        self._heard_s: float | None = None
         self._bars: dict[str, float] = {}
         self._progress: Progress | None = None
         self._over = False
@@ -61,7 +62,10 @@ class Start:
             return
         marks = heard.marks
         at_s = self._time(heard, marks, line, clock)
-        if at_s is not None and tells_progress(marks):
+        # Many lines share a time; nothing was silent between them.
+        if at_s == self._heard_s:
+            self._heard = (number, source)
+        elif at_s is not None and tells_progress(marks):
             self._went_on(at_s, number, source)
         if not marks:
             return
@@ -126,6 +130,7 @@ class Start:
             ):
                 self.silence = Silence(silence_s, phase, self._heard[0], number, self._heard[1])
         if number is not None:
+            self._heard_s = at_s
             self._heard = (number, source)
 
     # Phases.
