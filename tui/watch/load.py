@@ -71,7 +71,7 @@ class Load:
     """A load under way, or ended and kept until the next begins. ``server`` is None for a URL watched alone.
 
     ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known). ``blind``:
-    the link was lost since the last answer, so what comes next may have been so for a while.
+    the link was lost since it was last seen to wait, so it may have been ready for a while.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Load:
         self.ladder.take(probe)
         self._phase_from_port(probe)
         self._check_ready(probe.mono_s)
-        if self.ready_s is None:
+        if self.ladder.rung("model" if probe.rung == "models" else probe.rung).state == "waiting":
             self.blind = False
         if self.server is None:
             self._check_refused(probe.mono_s)
