@@ -94,10 +94,9 @@ class Gpus(Event, frozen=True, kw_only=True, tag=wire.GPUS):
 
 
 class GpuDetail(Part, frozen=True, kw_only=True):
-    """The slow tier (each 5 s) of one GPU. ``event_reasons`` is NVML's bit mask.
+    """The slow tier (each 5 s; ECC, memory clock and link 15 s) of one GPU. ``event_reasons`` is a bit mask.
 
-    ECC, memory clock and link are asked each 15 s. ``pcie_received_mib`` is what came over PCIe since the
-    reader's start, None where the GPU cannot say; it begins at 0 again when the reader or the GPU does.
+    ``pcie_received_mib`` came over PCIe since the reader's start or the GPU's return; None: it cannot say.
     """
 
     index: int

@@ -74,8 +74,24 @@ class ProbePlan(Part, frozen=True, kw_only=True):
     token_timeout_s: float = 60.0
 
 
+class CheckpointPlan(Part, frozen=True, kw_only=True):
+    """Whose weight files to add up: the model argument of a server, and what tells where it lies.
+
+    ``model`` is a path (relative to ``cwd``) or a name on the hub, looked for in ``hub_cache`` (as the server
+    was told) and in the caches that ``environment`` (its HF_ variables, as far as known) and its home name.
+    """
+
+    model: str
+    cwd: str | None = None
+    hub_cache: str | None = None
+    revision: str | None = None
+    environment: dict[str, str] | None = None
+
+
 class FollowRequest(Request, frozen=True, kw_only=True, tag=wire.FOLLOW):
     """Follow one server: its process, its log, its endpoints. A later one replaces it; all None lets go.
+
+    With ``checkpoint`` the agent answers once with the size of the model's weight files.
 
     Without ``resume`` the log is read from this start's first line: the last line, within the last 256 MiB,
     in which one of the regular expressions ``first_lines`` is found; without such a line from the file's
@@ -88,6 +104,7 @@ class FollowRequest(Request, frozen=True, kw_only=True, tag=wire.FOLLOW):
     first_lines: list[str] = []
     resume: LogPosition | None = None
     probe: ProbePlan | None = None
+    checkpoint: CheckpointPlan | None = None
 
 
 class PingRequest(Request, frozen=True, kw_only=True, tag=wire.PING):

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load"
+CHECKPOINT = "checkpoint"
 
 # Which workers hear of which request. One that starts (again) hears the last of the first two kinds anew.
 _ROUTES = {
     wire.WATCH: (GPUS, PROCESSES),
-    wire.FOLLOW: (PROCESSES, TAIL, PROBE),
+    wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT),
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
 }
@@ -155,4 +156,6 @@ def _needed(name: str, request: dict[str, object]) -> bool:
         return request["kind"] == wire.WATCH and bool(request.get("discover", True))
     if name == TAIL:
         return request.get("pid") is not None or request.get("log_path") is not None
-    return request.get("probe") is not None if name == PROBE else True
+    if name in (PROBE, CHECKPOINT):
+        return request.get(name) is not None
+    return True

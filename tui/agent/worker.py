@@ -32,6 +32,7 @@ _WORDS = {
     "tail": "log reader",
     "probe": "prober",
     "load": "load generator",
+    "checkpoint": "checkpoint reader",
 }
 
 

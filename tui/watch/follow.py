@@ -5,12 +5,13 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from tui.requests import FollowRequest, ProbePlan
+from tui.requests import CheckpointPlan, FollowRequest, ProbePlan
 from tui.watch.options import WatchOptions
 from tui.watch.target import Server
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "*": "127.0.0.1", "": "127.0.0.1", "::": "[::1]", "[::]": "[::1]"}
 _DELETED = " (deleted)"
+_HUB_VARIABLES = ("HF_HOME", "HF_HUB_CACHE", "TRANSFORMERS_CACHE")
 
 
 def follow_request(server: Server | None, options: WatchOptions) -> FollowRequest | None:
@@ -29,6 +30,22 @@ def follow_request(server: Server | None, options: WatchOptions) -> FollowReques
         log_path=log_path(server, options),
         first_lines=list(server.engine.first_lines),
         probe=server_plan(server, options),
+        checkpoint=checkpoint_plan(server),
+    )
+
+
+def checkpoint_plan(server: Server) -> CheckpointPlan | None:
+    """Return whose weight files to add up, None where no model is named or none is loaded (dummy weights)."""
+    arguments = server.arguments
+    if arguments.model is None or arguments.load_format == "dummy":
+        return None
+    variables = server.main.environment or {}
+    return CheckpointPlan(
+        model=arguments.model,
+        cwd=server.main.cwd,
+        hub_cache=arguments.hub_cache,
+        revision=arguments.revision,
+        environment={name: value for name, value in variables.items() if name in _HUB_VARIABLES},
     )
 
 
