@@ -1,12 +1,18 @@
 """Which line of a failed load's log tells the true cause."""
 
+import re
 from dataclasses import dataclass
 
-from tui.engines.marks import FaultKind, Mark, Weight
+from tui.engines.marks import NOBODY, FaultKind, FaultMark, Mark, Speaker, Weight
 from tui.engines.phase import Phase
 
 QUOTE_LENGTH = 300
-_HOST_KILL = ("code: -9", "exit code -9", "signal 9", "code 137", "code: 137")
+# A process that ended by signal 9 could not say why: the OOM killer, as a rule.
+_KILLED = re.compile(r"(?:code[:= ]{1,3}(?:-9|137)|[Ss]ignal:? 9|: -9)(?!\d)")
+_KILLED_CAUSE = (
+    "A process was killed from outside (signal 9), most often by the kernel for lack of host memory."
+)
+_KILLED_STEP = "See `dmesg` for the OOM killer; give the container more memory, or load with fewer processes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +36,76 @@ class Cause:
 
 
 _ORDER = {weight: place for place, weight in enumerate(Weight)}
+_OUTLIVED = len(_ORDER)
+_OUTLIVED_CAUSE = _ORDER[Weight.CAUSE] + 0.5
+
+
+@dataclass(slots=True)
+class _Suspect:
+    cause: Cause
+    rank: tuple[float, bool, int]
+    speaker: Speaker
+    terminal: bool
 
 
 class Suspects:
     """The best explanation among the fault lines so far.
 
-    A named cause beats an unknown exception, which beats consequences, reports and echoes. Among equals the
-    lower process counts (a worker before the engine core before the API server), then the earlier line.
+    A named cause beats an unknown exception, which beats consequences, reports and echoes. Among equals a
+    process killed from outside counts first, then the lower process (a worker before the engine core before
+    the API server), then the earlier line. What a process went on after explains its failure last.
     """
 
     def __init__(self) -> None:
-        self.best: Cause | None = None
-        self._rank: tuple[int, int] | None = None
+        self._first: _Suspect | None = None
+        self._place = -1
 
-    def take(self, mark: Mark, line: str, number: int, phase: Phase | None, source: int = 0) -> None:
-        """Weigh a fault line; ``phase`` is where the load stood."""
+    @property
+    def best(self) -> Cause | None:
+        """The best explanation, None as long as no line told of trouble."""
+        return None if self._first is None else self._first.cause
+
+    def take(
+        self, mark: Mark, line: str, number: int, phase: Phase | None, source: int = 0, place: int = -1
+    ) -> None:
+        """Weigh a fault line; ``phase`` is where the load stood, ``place`` that phase's place in loads."""
         fault = mark.fault
         if fault is None:
             return
+        killed = fault.kind in (FaultKind.RANK_DIED, FaultKind.OOM_HOST) and _KILLED.search(line) is not None
+        weight = Weight.CONSEQUENCE if killed and fault.weight is Weight.REPORT else fault.weight
         depth = mark.speaker.depth
-        rank = (_ORDER[fault.weight], -(1 if depth is None else depth))
-        if self._rank is not None and rank >= self._rank:
+        rank = (float(_ORDER[weight]), not killed, -(1 if depth is None else depth))
+        if self._first is not None and rank >= self._first.rank:
             return
-        self._rank = rank
-        kind = _memory_kind(phase) if fault.kind is None else fault.kind
-        if kind is FaultKind.RANK_DIED and any(text in line for text in _HOST_KILL):
-            kind = FaultKind.OOM_HOST
         quote = Quote(number, line.strip()[:QUOTE_LENGTH], source)
-        self.best = Cause(kind, quote, fault.cause, fault.next_step, fault.weight)
+        self._first = _Suspect(
+            _cause(fault, weight, quote, phase, killed=killed), rank, mark.speaker, fault.terminal
+        )
+        self._place = place
+
+    def outlived(self, speaker: Speaker, place: int) -> None:
+        """Note that ``speaker`` went on to ``place``: trouble that it had before explains less now."""
+        first = self._first
+        if first is None or first.terminal or place <= self._place:
+            return
+        if not _speaks_for(speaker, first.speaker):
+            return
+        order = _OUTLIVED_CAUSE if first.cause.weight is Weight.CAUSE else _OUTLIVED
+        first.rank = (order, *first.rank[1:])
+
+
+def _speaks_for(speaker: Speaker, other: Speaker) -> bool:
+    if speaker == other or other == NOBODY:
+        return True
+    return speaker.depth is not None and other.depth is not None and speaker.depth < other.depth
+
+
+def _cause(fault: FaultMark, weight: Weight, quote: Quote, phase: Phase | None, *, killed: bool) -> Cause:
+    if killed and fault.kind is FaultKind.RANK_DIED:
+        return Cause(FaultKind.OOM_HOST, quote, _KILLED_CAUSE, _KILLED_STEP, weight)
+    kind = _memory_kind(phase) if fault.kind is None else fault.kind
+    return Cause(kind, quote, fault.cause, fault.next_step, weight)
 
 
 def _memory_kind(phase: Phase | None) -> FaultKind:
