@@ -133,9 +133,10 @@ class _Words:
         return text or None
 
     def positional_model(self) -> str | None:
-        """Return the bare word after the subcommand that takes the model, None without one."""
-        after = self.flags.model_after
-        if after is None or after not in self.bare:
-            return None
-        following = self.bare[self.bare.index(after) + 1 :]
-        return following[0] if following else None
+        """Return the bare word after the subcommand or program that takes the model, None without one."""
+        after, program = self.flags.model_after, self.flags.model_program
+        start = next((place for place, word in enumerate(self.bare) if word == after), None)
+        if start is None and program is not None:
+            names = [word.rpartition("/")[2] for word in self.bare]
+            start = names.index(program) if program in names else None
+        return None if start is None else next(iter(self.bare[start + 1 :]), None)

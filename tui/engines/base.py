@@ -52,7 +52,8 @@ class Role:
 class Flags:
     """Which command-line flags say what; of a flag given twice the last counts.
 
-    ``model_after`` is the subcommand after which a bare argument is the model. ``many`` are flags that take
+    ``model_after`` is the subcommand after which a bare argument is the model, ``model_program`` the program
+    whose first bare argument it is where that subcommand may be left out. ``many`` are flags that take
     several values, ``names_by_comma`` says that one value holds several served names. ``variables`` lists
     (argument, environment variable) pairs that count where the command line does not say. What has a default
     here is spelt alike in all engines that have it.
@@ -77,6 +78,7 @@ class Flags:
     expert_parallel: tuple[str, ...] = ("--enable-expert-parallel", "--enable-dp-attention")
     many: tuple[str, ...] = ()
     model_after: str | None = None
+    model_program: str | None = None
     names_by_comma: bool = False
     variables: tuple[tuple[str, str], ...] = ()
 
@@ -133,7 +135,8 @@ class Engine:
     ``health_costs_a_token``: /health generates a token, so it is asked at most once a second.
     ``model_is_name``: without a served name on the command line the server lists the model argument itself.
     ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
-    one is found in the first line of every start. ``sign`` is found in lines that only this engine writes.
+    one is found in the first line of every start. ``sign`` is found in lines that only this engine writes,
+    ``leaning`` in lines that others may quote: they count where nothing better comes.
     ``order`` is the order of its phases where it is not the usual one. ``header``, ``rules``, ``faults`` and
     ``frames`` are what ``reader.py`` reads its log by; ``frames`` gives the phase of functions in tracebacks.
     ``access`` matches an access line (groups ``client``, ``method``, ``path``, ``code``), ``access_hint`` is a
@@ -159,6 +162,7 @@ class Engine:
     access_hint: str
     first_lines: tuple[str, ...]
     order: tuple[Phase, ...] = tuple(Phase)
+    leaning: re.Pattern[str] | None = None
     echo: re.Pattern[str] | None = None
     default_host: str = "127.0.0.1"
     health_path: str = "/health"
