@@ -115,7 +115,7 @@ def test_settings_of_engines_and_gpus_are_asked_for(name: str) -> None:
 
 def test_an_engine_is_known_by_name_and_by_its_http_header() -> None:
     assert engine_named("sglang") is not None
-    assert engine_named("tgi") is None
+    assert engine_named("another") is None
     llama = engine_serving("llama.cpp")
     assert llama is not None
     assert llama.name == "llamacpp"

@@ -318,7 +318,13 @@ SGLANG = Engine(
         ),
     ),
     sign=re.compile(
-        r"server_args=(?:ServerArgs\(|\{)|sglang/srt/|sglang::|\bsglang is using nccl|#new-seq: "
+        r"server_args=(?:ServerArgs\(|\{)|\bsglang is using nccl=="
+        r"|/sglang/(?:srt|launch_server|cli|multimodal_gen)\b"
+        r"|\[[\d-]{0,10} ?\d\d:\d\d:\d\d(?:\.\d{3})?(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)+\] "
+        r"|(?:Load weight|Memory pool) (?:begin|end)\."
+        r"|Capture [\w -]{0,40}(?:cuda|CUDA|cpu|CPU) graph (?:begin|end)"
+        r"|Capturing (?:batches|num tokens|prefill shape) ?\(|\] Loading \w+, default_dtype: "
+        r"|The server is fired up and ready to roll!|#running-req: \d+, #token|#new-seq: \d+, #new-token"
     ),
     rules=RULES,
     faults=FAULTS,

@@ -10,6 +10,7 @@ _UNITS = ("_gib", "_mib", "_tokens", "_s", "_pct", "_bytes", "_x")
 _SCALES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _STEADY = frozenset(Steady.__struct_fields__)
 _STEADY_NAMES = _STEADY | {"kv_used_share"}
+_NO_FIGURES = {"kv_used_share", "done_share"}
 _WHOLE = frozenset(("running", "queued"))
 _IDENTITY = frozenset(RankIdentity.__struct_fields__)
 QUOTE_LENGTH = 300
@@ -58,12 +59,21 @@ def mark_of(rule: Rule, found: re.Match[str], speaker: Speaker, bar: re.Match[st
 def _progress(rule: Rule, groups: Mapping[str, str], bar: re.Match[str] | None) -> Progress | None:
     if rule.kind is not MarkKind.PROGRESS and not rule.unit:
         return None
+    if "done_share" in groups or "done_dots" in groups:
+        return _hundredths(groups)
     done = number(bar["done"] if bar is not None else groups.get("done", ""))
     total = number(bar["total"] if bar is not None else groups.get("total", ""))
     if done is None or (total is not None and (total <= 0 or done > total)):
         return None
     text = bar["text"].strip() if bar is not None else ""
     return Progress(done, total, rule.unit, text, groups.get("current", ""))
+
+
+def _hundredths(groups: Mapping[str, str]) -> Progress | None:
+    """Progress in per cent: a share of 1 (``done_share``), or a dot for each hundredth (``done_dots``)."""
+    share = number(groups.get("done_share", ""))
+    done = float(len(groups.get("done_dots", ""))) if share is None else round(share * 100, 1)
+    return Progress(done, 100.0, "%") if 0 <= done <= 100 else None
 
 
 def _steady(groups: Mapping[str, str]) -> Steady:
@@ -92,6 +102,9 @@ def _figures(groups: Mapping[str, str]) -> tuple[Figure, ...]:
         value = number(text) if name.endswith(_UNITS) and name not in _STEADY else None
         if value is not None:
             found.append(Figure(name, value))
+        share = number(text) if name.endswith("_share") and name not in _NO_FIGURES else None
+        if share is not None:
+            found.append(Figure(name.removesuffix("share") + "pct", share * 100))
     return tuple(found)
 
 

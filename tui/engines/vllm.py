@@ -81,7 +81,17 @@ VLLM = Engine(
             ("RayWorker", 2),
         ),
     ),
-    sign=re.compile(r"vllm|vLLM|EngineCore|VllmWorker"),
+    # SGLang to 0.4 prints records of the vLLM modules that it imports, so not every file is a sign.
+    sign=re.compile(
+        r"vLLM API server version |Initializing an? (?:V[01] )?LLM engine \("
+        r"|\((?:APIServer|ApiServer_\d+|EngineCore(?:_(?:DP)?\d+)?|VllmWorker(?:Process)?(?:-\d+)?|RayWorkerWrapper)"
+        r"(?: (?:rank=)?\w+)? pid=\d+|\(Worker(?:_[A-Z]+\d+)+ pid=\d+\)"
+        r"|\(Worker pid=\d+\) (?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d |Capturing CUDA graph(?:s \(| shapes:)"
+        r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?(?:\w+/)*(?:api_server|api_utils"
+        r"|cli_args|model|llm_engine|async_llm\w*|core|core_client|metrics|loggers|launcher|(?:gpu_|cpu_)?model_runner"
+        r"|(?:gpu_|cpu_)?worker|multiproc_\w+|\w+_executor|executor_base|kv_cache_utils|backends|serving_\w+)"
+        r"\.py:\d+\]|[\\/]vllm/(?:v1|engine|entrypoints)/"
+    ),
     rules=RULES,
     faults=FAULTS,
     frames=(
