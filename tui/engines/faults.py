@@ -124,7 +124,8 @@ _MACHINE = (
         FaultKind.DRIVER,
         re.compile(
             r"illegal memory access|unspecified launch failure|device-side assert triggered"
-            r"|misaligned address|illegal instruction was encountered|uncorrectable (?:ECC|NVLink)|GPU is lost|^Failed: Cuda error"
+            r"|misaligned address|illegal instruction was encountered|uncorrectable (?:ECC|NVLink)"
+            r"|GPU is lost|^Failed: Cuda error"
         ),
         ("illegal memory", "launch failure", "assert triggered", "misaligned", "illegal instruction",
          "uncorrectable", "is lost", "Cuda error"),
@@ -231,8 +232,8 @@ _MODEL = (
             r"|trust_remote_code=True|\d+ validation errors? for \w+"
         ),
         ("recognize", "ouldn't instantiate", "Tokenizer class", "nrecognized", "invalid choice",
-         "Unsupported", "not supported", "nknown quant", "divisible", "Only SM", "only supports", "trust_remote",
-         "validation error"),
+         "Unsupported", "not supported", "nknown quant", "divisible", "Only SM", "only supports",
+         "trust_remote", "validation error"),
         "The engine cannot run this model with these settings on this hardware.",
         "Compare the engine's version and arguments with what the model asks for.",
     ),
