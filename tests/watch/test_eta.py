@@ -1,6 +1,7 @@
 """T-: by past loads, by the load's own rate, by both; and no figure without a basis."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -220,8 +221,7 @@ def test_a_rate_alone_tells_of_the_bar_and_says_so() -> None:
     found = estimated(where, NONE, 54)
     assert (found.remaining_s, found.basis, found.loads, found.of_phase) == (14, "own rate", 0, True)
     assert found.sentence == (
-        "0:14 left of this bar (weights) at its own rate; "
-        "no past load of this engine, model and parallelism is known"
+        "0:14 left of weights at its own rate; no past load of this engine, model and parallelism is known"
     )
 
 
@@ -243,6 +243,16 @@ def test_several_bars_make_a_capture_so_past_loads_tell_its_length() -> None:
     where = standing((Phase.CAPTURE, 80.0), pace=stepped([(81, 1), (83, 2)]))
     assert estimated(where, matching(usual(60)), 83).remaining_s == 37
     assert estimated(where, matching(usual(60, 2.5)), 83).remaining_s == 16
+
+
+def test_bytes_over_pcie_give_a_rate_where_the_bar_gives_none() -> None:
+    where = replace(IN_WEIGHTS, received_left_s=12.0)
+    assert estimated(where, NONE, 30).remaining_s == 12
+    assert estimated(where, matching(usual(60)), 30).remaining_s == 52
+    barred = replace(where, pace=stepped([(50, 1), (52, 2), (54, 3)]))
+    assert estimated(barred, NONE, 54).remaining_s == 14
+    capturing = replace(standing((Phase.CAPTURE, 20.0)), received_left_s=12.0)
+    assert estimate(capturing, NONE, STARTED_S + 30) is None
 
 
 # How much of the phase is done.

@@ -104,6 +104,12 @@ def test_a_known_cache_mode_compares_with_the_same_mode_alone() -> None:
     )
 
 
+def test_what_a_gpu_received_is_the_median_of_those_that_measured_it() -> None:
+    loads = [past_load(KEY, [], 100.0, 0.0, mib) for mib in (None, 17_000.0, 18_000.0, 16_000.0)]
+    assert book(*loads).matching(KEY).received_mib == 17_000.0
+    assert book(past()).matching(KEY).received_mib is None
+
+
 def test_only_the_newest_count() -> None:
     loads = [past(ready_s=float(number), wall_s=float(number)) for number in range(1, NEWEST + 11)]
     matching = book(*loads).matching(KEY)

@@ -45,13 +45,21 @@ class Estimate:
 class Standing:
     """Where a load stands: its stays so far, its rate, when its server started (None: not known).
 
-    ``place`` gives a phase's place in this engine's loads. All times are on one clock.
+    ``place`` gives a phase's place in this engine's loads. ``received_left_s``: how long the weights still
+    take at the rate at which they come over PCIe. All times are on one clock.
     """
 
     spans: Sequence[PhaseSpan]
     pace: Pace
     started_s: float | None
     place: Callable[[Phase], int]
+    received_left_s: float | None = None
+
+    def rate_left_s(self, now_s: float) -> float | None:
+        """What is left of the work under way at this load's own rate: its bar's, else that of the bytes."""
+        left_s = self.pace.left_s(now_s)
+        in_weights = bool(self.spans) and self.spans[-1].phase is Phase.WEIGHTS
+        return self.received_left_s if left_s is None and in_weights else left_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ def _left(standing: Standing, load: PastLoad, now_s: float) -> _Left | None:
     at = _aligned(standing, load.phases)
     later_s = _total(load.phases[at.after :])
     spent_s = standing.spans[-1].seconds(now_s)
-    rate_s = standing.pace.left_s(now_s)
+    rate_s = standing.rate_left_s(now_s)
     if later_s is None or (spent_s is None and rate_s is None):
         return _by_total(standing, load, now_s, later_s, at.seconds)
     if rate_s is not None and standing.spans[-1].phase is Phase.WEIGHTS:
@@ -204,13 +212,14 @@ def _total(stays: Iterable[PhaseTime]) -> float | None:
 
 def _by_rate(phase: Phase | None, standing: Standing, matching: Matching, now_s: float) -> Estimate | None:
     """The bar under way: nothing tells of what comes after it."""
-    left_s = standing.pace.left_s(now_s)
+    left_s = standing.rate_left_s(now_s)
     if left_s is None or phase is None:
         return None
     at_most = phase is Phase.CAPTURE
+    what = phase.words if phase is Phase.WEIGHTS else f"this bar ({phase.words})"
     bound = "at most " if at_most else ""
     rest = f"; {matching.words}" if matching.words and not matching.loads else ""
-    sentence = f"{bound}{clock_text(left_s)} left of this bar ({phase.words}) at its own rate{rest}"
+    sentence = f"{bound}{clock_text(left_s)} left of {what} at its own rate{rest}"
     return Estimate(
         left_s, None, left_s if at_most else None, "own rate", 0, sentence, of_phase=True, at_most=at_most
     )

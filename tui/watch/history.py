@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Literal
 
 from tui.engines.marks import CACHE_COLD, CACHE_WARM, Mark
@@ -66,6 +67,12 @@ class Matching:
 
     loads: tuple[PastLoad, ...]
     words: str
+
+    @property
+    def received_mib(self) -> float | None:
+        """What one GPU received over PCIe in these loads, their median; None where none was measured."""
+        told = [load.pcie_received_mib for load in self.loads if load.pcie_received_mib]
+        return median(told) if told else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """What a watch means so far: the read-only half of WatchState."""
 
 from collections import deque
+from statistics import median
 from typing import Literal
 
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
 from tui.engines.marks import Progress
 from tui.engines.phase import Phase
-from tui.events import GpuDriver, Hello, LogSource, Notice
+from tui.events import Checkpoint, GpuDriver, Hello, LogSource, Notice
 from tui.past_load import PastLoad
 from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
@@ -24,6 +25,7 @@ from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.target import Choice, Server
 from tui.watch.timeline import PhaseSpan
+from tui.watch.transfer import Expected, Transfer, expectation, gpus_of, shards_of, transfer
 
 NOTICES = 50
 
@@ -33,8 +35,8 @@ class Meaning:
 
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
-    so far), ``alerts`` (how often a load became ready or ended), ``past_loads`` and ``finished`` (the
-    newest load that became ready in this watch, None before that). Properties tell of the current load, or of
+    so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
+    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). Properties tell of the current load, or of
     the one that ended last until the next is taken up.
     """
 
@@ -52,6 +54,7 @@ class Meaning:
         self.bench = BenchState(armed=options.bench_on_ready)
         self.past_loads = PastLoads()
         self.finished: PastLoad | None = None
+        self.checkpoint: Checkpoint | None = None
         self.dropped = 0
         self.loads = 0
         self.alerts = 0
@@ -279,18 +282,51 @@ class Meaning:
         key = self.load_key
         return Matching((), "") if key is None else self.past_loads.matching(key)
 
-    def estimate(self, now_s: float) -> Estimate | None:
-        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more."""
+    def estimate(self, now_s: float, received_left_s: float | None = None) -> Estimate | None:
+        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more.
+
+        ``received_left_s`` is what is left of the weights at the rate at which they come over PCIe.
+        """
         load = self._load
         if load is None or load.ended or load.ready_s is not None:
             return None
         place = (load.engine or GENERIC).place
-        standing = Standing(load.timeline.spans, load.pace, load.started_s, place)
+        standing = Standing(load.timeline.spans, load.pace, load.started_s, place, received_left_s)
         return estimate(standing, self.matching, now_s)
 
     def estimate_words(self, now_s: float) -> str:
         """Return the estimate in a sentence, or that and why there is none yet; "" once it is over."""
         return words(self.estimate(now_s), self.matching) if self.loading and not self.ready else ""
+
+    def transfer(self, now_s: float) -> Transfer | None:
+        """Return what came over PCIe in the weights phase, None before it or where nothing can be counted.
+
+        A second stay there (a draft model's weights) has bytes and a rate, but no expectation.
+        """
+        server, stays = self.shown, [span for span in self.phases if span.phase is Phase.WEIGHTS]
+        if server is None or not stays:
+            return None
+        again = len(stays) > 1 and self.phase is Phase.WEIGHTS
+        span = stays[-1] if again else stays[0]
+        if span.began_s is None:
+            return None
+        held = self.gpus.held_by({member.pid for member in server.members})
+        gpus = gpus_of(server.arguments, held, self.gpus.by_index)
+        expected = None if again else self._expected(server, len(gpus))
+        times = {"began_s": span.began_s, "ended_s": span.ended_s, "now_s": now_s}
+        return transfer(self.gpus.received, gpus, expected, **times)
+
+    def _expected(self, server: Server, gpus: int) -> Expected | None:
+        known = self.checkpoint
+        fits = known is not None and known.model == server.arguments.model
+        printed = self._load.log_phases.figures.get("checkpoint_gib") if self._load is not None else None
+        past = [load.pcie_received_mib for load in self.matching.loads if load.pcie_received_mib]
+        return expectation(
+            shards_of(server.arguments, gpus),
+            past_load_mib=median(past) if past else None,
+            checkpoint_bytes=known.weight_bytes if known is not None and fits else None,
+            printed_gib=printed.value if printed is not None else None,
+        )
 
     def phase_fraction(self, received: float | None = None) -> float | None:
         """Return how much of the current phase is done (0 to 1), None where neither log nor GPUs tell.
