@@ -33,7 +33,7 @@ _TROUBLE = (
     "Traceback", "hit an", "failed", "sig", "SIG", "Shutting", "shutdown", "cleaning up", "died", "dead",
     "crashed", "already in use", "couldn't", "atchdog", "illegal", "launch failure", "assert", "ASSERT",
     "kernel image", "insufficient", "deprecated", "xiting", "weights found", "No available", "dummy",
-    "To serve", "larger than", "timed out", "Timed out", "invalid", "unable", " E ", " W ",
+    "To serve", "larger than", "timed out", "Timed out", "invalid", "unable", "egfault", " E ", " W ",
 )  # fmt: skip
 
 

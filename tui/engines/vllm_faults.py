@@ -111,10 +111,7 @@ SETTINGS = (
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
-        re.compile(
-            r"Cannot provide a placement group"
-            r"|number of required GPUs exceeds the total number of available GPUs"
-        ),
+        re.compile(r"Cannot provide a placement group"),
         ("placement group",),
         "Ray has not the GPUs that this load asks for, or not under the addresses that the nodes have.",
         "Compare `ray status` with the parallel sizes, and VLLM_HOST_IP with the nodes' addresses.",
