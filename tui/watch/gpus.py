@@ -1,9 +1,11 @@
 """The GPUs of the host as last reported, with their recent past."""
 
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from tui.events import GpuDetail, GpuDetails, GpuFact, GpuFacts, GpuProcess, GpuProcesses, Gpus, GpuSample
+from tui.watch.transfer import Readings
 
 HISTORY = 240
 SLOPE_WINDOW_S = 10.0
@@ -16,7 +18,8 @@ class Gpu:
     """One GPU. ``history`` holds the newest utilisation percentages, oldest first, None where none was read.
 
     ``moved_s`` is when its used memory last changed by more than 16 MiB (host's monotonic clock);
-    ``peak_mib`` is the most memory seen used since the current load was taken up.
+    ``peak_mib`` is the most memory seen used since the current load was taken up. ``received`` is what came
+    over PCIe.
     """
 
     index: int
@@ -26,6 +29,7 @@ class Gpu:
     history: deque[float | None] = field(default_factory=lambda: deque[float | None](maxlen=HISTORY))
     moved_s: float | None = None
     peak_mib: float | None = None
+    received: Readings = field(default_factory=Readings)
     _memory: deque[tuple[float, float]] = field(default_factory=deque[tuple[float, float]])
     _resting_mib: float | None = None
 
@@ -84,6 +88,7 @@ class GpuBook:
             case GpuDetails():
                 for detail in event.gpus:
                     self._gpu(detail.index).detail = detail
+                    self._gpu(detail.index).received.take(event.mono_s, detail.pcie_received_mib)
             case GpuProcesses():
                 self.processes = event.processes
 
@@ -91,6 +96,15 @@ class GpuBook:
         """A load begins: peaks count from here."""
         for gpu in self.by_index.values():
             gpu.new_load()
+
+    @property
+    def received(self) -> dict[int, Readings]:
+        """What each GPU received over PCIe, by its index."""
+        return {index: gpu.received for index, gpu in self.by_index.items()}
+
+    def held_by(self, pids: Collection[int]) -> set[int]:
+        """Return the GPUs on which one of these processes holds memory, as far as the driver says."""
+        return {process.index for process in self.processes if process.pid in pids}
 
     def in_order(self) -> list[Gpu]:
         """Return the GPUs by index."""

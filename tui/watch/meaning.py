@@ -36,8 +36,8 @@ class Meaning:
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
     so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). Properties tell of the current load, or of
-    the one that ended last until the next is taken up.
+    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). Properties
+    tell of the current load, or of the one that ended last until the next is taken up.
     """
 
     def __init__(self, options: WatchOptions) -> None:
@@ -313,8 +313,9 @@ class Meaning:
         held = self.gpus.held_by({member.pid for member in server.members})
         gpus = gpus_of(server.arguments, held, self.gpus.by_index)
         expected = None if again else self._expected(server, len(gpus))
-        times = {"began_s": span.began_s, "ended_s": span.ended_s, "now_s": now_s}
-        return transfer(self.gpus.received, gpus, expected, **times)
+        return transfer(
+            self.gpus.received, gpus, expected, began_s=span.began_s, ended_s=span.ended_s, now_s=now_s
+        )
 
     def _expected(self, server: Server, gpus: int) -> Expected | None:
         known = self.checkpoint

@@ -11,6 +11,7 @@ from tui.events import (
     AnyEvent,
     BenchProgress,
     BenchResult,
+    Checkpoint,
     Dropped,
     Event,
     Exit,
@@ -94,6 +95,8 @@ class WatchState(Meaning):
                 self.log.add(f"[{event.sentence}]", level="warning", at_s=event.mono_s)
             case History():
                 self.past_loads.take(event)
+            case Checkpoint():
+                self.checkpoint = event
             case Dropped():
                 self.dropped += event.samples
             case _:
@@ -127,7 +130,14 @@ class WatchState(Meaning):
         """A load became ready before our eyes: the next one of its kind is measured by it."""
         key = self.load_key
         if key is not None and load.started_s is not None and not load.blind:
-            self.finished = past_load(key, load.timeline.spans, ready_s - load.started_s, wall_s)
+            came = self.transfer(ready_s)
+            self.finished = past_load(
+                key,
+                load.timeline.spans,
+                ready_s - load.started_s,
+                wall_s,
+                None if came is None else round(came.mean_received_mib, 1),
+            )
             self.past_loads.add(self.finished)
 
     def _take_log(self, event: Log) -> None:
