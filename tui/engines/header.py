@@ -22,6 +22,7 @@ OUTER = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})? \| "
     r"|[│┃║] ?"
 )
+_CONTROL = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?|[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 BOX_END = " \t│┃║"
 # uvicorn: level, colon, padding.
 LEVEL = re.compile(r"(?P<level>INFO|WARNING|ERROR|CRITICAL|DEBUG|TRACE): +")
@@ -86,11 +87,19 @@ def from_json(line: str) -> str | None:
     return fields.message or fields.msg or fields.event or fields.log or fields.text
 
 
+def _one_line(text: str) -> str:
+    """Return what JSON kept as one line: the last drawing of a bar, without escape sequences."""
+    text = text.strip("\r\n")
+    if text.isprintable():
+        return text
+    return _CONTROL.sub("", text.rpartition("\r")[2])
+
+
 def without_outer(line: str) -> str | None:
     """Return a line without one layer of what is no engine's, None where there is none."""
     if line[:1] == "{":
         inner = from_json(line)
-        return inner.rstrip("\n") if inner is not None else None
+        return _one_line(inner) if inner is not None else None
     found = OUTER.match(line)
     if found is None:
         return None
