@@ -90,6 +90,17 @@ def test_no_record_keeps_none(tmp_path: Path) -> None:
     assert not (tmp_path / "state").exists()
 
 
+@pytest.mark.parametrize("record", [True, False])
+def test_past_loads_lie_beside_the_recordings_and_are_kept_unless_nothing_is_recorded(
+    record: bool, tmp_path: Path
+) -> None:
+    past = start.past_loads_for(Choices(record=record))
+
+    assert past.path == tmp_path / "state" / "tminus" / "loads.jsonl"
+    assert past.writes is record
+    assert not (tmp_path / "state").exists()
+
+
 def test_a_place_that_cannot_be_written_is_said_and_the_watch_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,7 @@ def test_longer_than_ever_before_is_said_without_a_false_zero() -> None:
     found = estimated(IN_WEIGHTS, matching(usual(60), usual(192)), 220)
     assert (found.remaining_s, found.low_s, found.high_s, found.at_least) == (40, 40, None, True)
     assert found.sentence == (
-        "weights takes longer than ever before (max 3:12), by 2 past loads; at least 0:40 left"
+        "weights takes longer than ever before (max 3:12), by 2 past loads; the later phases took 0:40"
     )
 
 

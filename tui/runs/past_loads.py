@@ -39,7 +39,7 @@ class PastLoadsFile:
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self.path = path
-        self._write = write
+        self.writes = write
 
     def of(self, engine: str, model: str) -> tuple[list[PastLoad], str]:
         """Return the newest loads of an engine and model, newest last, and a sentence on the reading."""
@@ -56,7 +56,7 @@ class PastLoadsFile:
 
     def add(self, load: PastLoad) -> str:
         """Write one load; return why it could not be kept, "" when it was (or none is to be)."""
-        if not self._write:
+        if not self.writes:
             return ""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -26,8 +26,8 @@ class Estimate:
     """How long until ready (or, with ``of_phase``, until the bar under way is full), and what tells so.
 
     ``remaining_s`` is the median over ``loads`` past loads, ``low_s`` and ``high_s`` their range; None where
-    they tell no more (this load takes longer than any of them did). ``at_least``: that is all that can be
-    said; ``at_most``: steps become faster, so it is a bound. ``sentence`` says it all in words.
+    they tell no more (this load takes longer than any of them did). ``at_least``: the phase under way is not in
+    it, only the later ones; ``at_most``: steps become faster, so it is a bound. ``sentence`` says it all in words.
     """
 
     remaining_s: float | None
@@ -136,7 +136,7 @@ def _longer_than_ever(phase: Phase | None, lefts: Sequence[_Left], matching: Mat
     what = f"{phase.words} takes" if phase is not None and by_phase else "this load takes"
     sentence = f"{what} longer than ever before (max {clock_text(longest)}), by {matching.words}"
     if least is not None:
-        sentence += f"; at least {clock_text(least)} left"
+        sentence += f"; the later phases took {clock_text(least)}"
     return Estimate(least, least, None, "past loads", len(lefts), sentence, at_least=True)
 
 
