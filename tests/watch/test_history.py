@@ -7,7 +7,7 @@ import pytest
 from watched_host import Watch, WatchedHost
 
 from tui.engines.phase import Phase
-from tui.events import GpuProcess, GpuProcesses, History
+from tui.events import Checkpoint, GpuDetail, GpuDetails, GpuProcess, GpuProcesses, History
 from tui.past_load import PastLoad, PhaseTime
 from tui.watch.history import NEWEST, STAYS, LoadKey, PastLoads, past_load
 from tui.watch.state import WatchState
@@ -286,7 +286,45 @@ def test_the_weights_bar_tells_a_rate_and_a_share(host: WatchedHost) -> None:
     estimate = host.state.estimate(host.mono)
     assert estimate is not None
     assert (estimate.remaining_s, estimate.of_phase) == (12.0, True)
-    assert host.state.phase_fraction() == 0.4
+    assert host.state.phase_fraction(host.mono) == 0.4
+
+
+def received(host: WatchedHost, mib: float) -> None:
+    details = [
+        GpuDetail(
+            index=index,
+            temperature_c=None,
+            sm_clock_mhz=None,
+            memory_clock_mhz=None,
+            event_reasons=None,
+            ecc_uncorrected=None,
+            pcie_generation=None,
+            pcie_width=None,
+            pcie_received_mib=mib,
+        )
+        for index in range(2)
+    ]
+    host.happen(GpuDetails(**host.when, gpus=details, cost_ms=1.0))
+
+
+def test_bytes_over_pcie_tell_a_rate_and_a_share_without_a_line_of_the_log(host: WatchedHost) -> None:
+    host.starts()
+    holds(host, 0, 1)
+    size = Checkpoint(**host.when, model="/models/qwen", weight_bytes=2000 * 1024**2, files=2)
+    host.happen(size)
+    received(host, 50.0)
+    host.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
+    assert host.state.phase_fraction(host.mono) == 0.0
+    for mib in (265.0, 480.0):
+        host.wait(5)
+        received(host, mib)
+    host.wait(2)
+    assert host.state.phase_fraction(host.mono) == pytest.approx(0.4)
+    estimate = host.state.estimate(host.mono)
+    assert estimate is not None
+    assert (estimate.remaining_s, estimate.basis) == (pytest.approx(13.0), "own rate")
+    host.wait(60)
+    assert host.state.estimate(host.mono) is None
 
 
 def test_the_same_events_give_the_same_estimate(host: WatchedHost) -> None:

@@ -26,8 +26,9 @@ class Estimate:
     """How long until ready (or, with ``of_phase``, until the bar under way is full), and what tells so.
 
     ``remaining_s`` is the median over ``loads`` past loads, ``low_s`` and ``high_s`` their range; None where
-    they tell no more (this load takes longer than any of them did). ``at_least``: the phase under way is not in
-    it, only the later ones; ``at_most``: steps become faster, so it is a bound. ``sentence`` says it all in words.
+    they tell no more (this load takes longer than any of them did). ``at_least``: only the later phases are
+    in it, not the one under way; ``at_most``: steps become faster, so it is a bound. ``sentence`` says it all
+    in words.
     """
 
     remaining_s: float | None

@@ -1,7 +1,6 @@
 """What a watch means so far: the read-only half of WatchState."""
 
 from collections import deque
-from statistics import median
 from typing import Literal
 
 from tui.engines.base import Engine
@@ -282,15 +281,14 @@ class Meaning:
         key = self.load_key
         return Matching((), "") if key is None else self.past_loads.matching(key)
 
-    def estimate(self, now_s: float, received_left_s: float | None = None) -> Estimate | None:
-        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more.
-
-        ``received_left_s`` is what is left of the weights at the rate at which they come over PCIe.
-        """
+    def estimate(self, now_s: float) -> Estimate | None:
+        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more."""
         load = self._load
         if load is None or load.ended or load.ready_s is not None:
             return None
         place = (load.engine or GENERIC).place
+        came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
+        received_left_s = None if came is None else came.left_at(now_s)
         standing = Standing(load.timeline.spans, load.pace, load.started_s, place, received_left_s)
         return estimate(standing, self.matching, now_s)
 
@@ -321,17 +319,17 @@ class Meaning:
         known = self.checkpoint
         fits = known is not None and known.model == server.arguments.model
         printed = self._load.log_phases.figures.get("checkpoint_gib") if self._load is not None else None
-        past = [load.pcie_received_mib for load in self.matching.loads if load.pcie_received_mib]
         return expectation(
             shards_of(server.arguments, gpus),
-            past_load_mib=median(past) if past else None,
+            past_load_mib=self.matching.received_mib,
             checkpoint_bytes=known.weight_bytes if known is not None and fits else None,
             printed_gib=printed.value if printed is not None else None,
         )
 
-    def phase_fraction(self, received: float | None = None) -> float | None:
-        """Return how much of the current phase is done (0 to 1), None where neither log nor GPUs tell.
-
-        ``received`` is the share of the weights that came over PCIe.
-        """
-        return None if self._load is None else fraction(self.phase, self._load.timeline.progress, received)
+    def phase_fraction(self, now_s: float) -> float | None:
+        """Return how much of the current phase is done (0 to 1), None where neither log nor GPUs tell."""
+        if self._load is None:
+            return None
+        came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
+        received = came.fraction if came is not None else None
+        return fraction(self.phase, self._load.timeline.progress, received)

@@ -104,6 +104,11 @@ class Transfer:
         """What one GPU received, the mean over all: as a past load keeps it."""
         return self.received_mib / len(self.gpus)
 
+    def left_at(self, now_s: float) -> float | None:
+        """Return the time left as of now, None where it is not known or over: the next reading tells."""
+        left_s = None if self.left_s is None else self.left_s - max(0.0, now_s - self.at_s)
+        return left_s if left_s is not None and left_s > 0 else None
+
 
 def expectation(
     shards: int | None,
