@@ -30,6 +30,7 @@ OPEN_TRIES = 5
 LOCK_TRIES = 20
 LOCK_PAUSE_S = 0.005
 
+_decoder = msgspec.json.Decoder(PastLoad)
 _LOAD: Final = frozenset(PastLoad.__struct_fields__)
 _PHASE: Final = frozenset(PhaseTime.__struct_fields__)
 
@@ -104,10 +105,18 @@ def _load(line: bytes) -> PastLoad | None:
     if len(line) > LINE_BYTES:
         return None
     try:
-        load = msgspec.convert(_known(msgspec.json.decode(line, type=dict[str, Any])), PastLoad)
+        load = _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        load = _later_load(line)
+    return load if load is not None and _possible(load) else None
+
+
+def _later_load(line: bytes) -> PastLoad | None:
+    """Return the load of a line that has more fields than are known here, None for one that is no load."""
+    try:
+        return msgspec.convert(_known(msgspec.json.decode(line, type=dict[str, Any])), PastLoad)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return load if _possible(load) else None
 
 
 def _known(found: dict[str, Any]) -> dict[str, Any]:
