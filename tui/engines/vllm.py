@@ -161,7 +161,7 @@ VLLM = Engine(
     ),
     # Served with VLLM_SERVER_DEV_MODE=1 alone.
     flush_cache="POST /reset_prefix_cache",
-    # The logo (0.24+) or the version (before). "non-default args" follows them, so it would cut them off.
+    # The logo (0.19+) or the version (before). "non-default args" follows them, so it would cut them off.
     first_lines=(r"vLLM API server version ", r"\] +█ +█ +█▄ +▄█"),
     log_stream="stdout",
 )

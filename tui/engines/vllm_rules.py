@@ -4,8 +4,8 @@ Versions are those in which the wording was read: sources of 14 releases, public
 H200s and 0.32 on CPUs. V0 is the first engine (to 0.8, on request to 0.10); V1 and its V2 runner followed.
 Where logs tell otherwise than sources, the log counts: "rank N in world size M" comes from the first rank
 alone in 0.32 (from every rank to 0.10), "Starting to load model" from every rank on CPUs (from the first
-alone on GPUs from 0.11), "Available KV cache memory" from one rank a node from 0.20. So only the compile
-lines of 0.6 to 0.10 hold that every rank prints them.
+alone on GPUs from 0.11), "Available KV cache memory" from one rank a node from 0.20, the logo of 0.24 stands
+in logs of 0.19. So only the compile lines of 0.6 to 0.10 hold that every rank prints them.
 """
 
 import re
@@ -39,11 +39,11 @@ _STATISTICS = (
 
 LAUNCH = (
     *starts(
-        (r"vLLM API server version (?P<version>\S+)", "to 0.23"),
-        (r" +█ +█ +█▄ +▄█", "the logo's first line, 0.24+"),
+        (r"vLLM API server version (?P<version>\S+)", "to 0.18; the sources have it to 0.23"),
+        (r" +█ +█ +█▄ +▄█", "the logo's first line, 0.19+"),
     ),
     *facts(
-        (r"[ ▄▀█]+ version (?P<version>\S+)", "the logo's second line, 0.24+"),
+        (r"[ ▄▀█]+ version (?P<version>\S+)", "the logo's second line, 0.19+"),
         (r"non-default args: (?P<arguments>.*)", "0.9+"),
         (r"args: (?P<arguments>Namespace\(.*)", "to 0.8"),
     ),
