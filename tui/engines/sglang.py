@@ -54,7 +54,10 @@ RULES = (
         (r"sglang is using nccl==|Found nccl from library", "0.4+, the library 0.4"),
         (r"Setup Custom allreduce failed", "0.4+, a warning that is normal without peer access"),
         (r"(?:CustomAllreduce|Custom) (?:allreduce )?is disabled", "0.4+, a warning"),
-        (r"(?:NCCL|HCCL)\S* warmup completed in (?P<seconds>[\d.]+) ?s", "0.5.10+, HCCL 0.5.18+"),
+        (
+            r"(?:NCCL/RCCL|NCCL/RCCL/HCCL) warmup completed in (?P<seconds>[\d.]+) ?s",
+            "0.5.10+, HCCL 0.5.18+",
+        ),
         (r"Gated launch (?:waiting|activated)", "0.5.23, waits on purpose"),
     ),
     *within(
@@ -87,7 +90,7 @@ RULES = (
         (r"TP rank \d+ could finish the model loading, but there are other ranks", "0.4.3+"),
         (r"Found local HF snapshot|Using model weights format", "0.4+"),
         (
-            r"Loading (?:pipeline modules|required components)|Load\w+ \w+(?:, default_dtype| from )",
+            r"Loading (?:pipeline modules|required components|\w+(?:, default_dtype| from ))|Loaded \w+: ",
             "diffusion",
         ),
     ),

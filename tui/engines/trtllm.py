@@ -39,7 +39,8 @@ RULES = (
         (r"Using LLM with \w+ backend", "1.0+; the version's banner comes of every process"),
     ),
     *facts(
-        (r"TensorRT[- ]LLM version: (?P<version>\S+)", "all; with a dash to 1.1"),
+        (r"TensorRT-LLM version: (?P<version>\S+)", "to 1.1"),
+        (r"TensorRT LLM version: (?P<version>\S+)", "1.2+"),
         # It is printed while memory is profiled as well, so it is no word for serving.
         (r"iter = \d+, .{0,400}?num_scheduled_requests[:=] ?(?P<running>\d+)", "print_iter_log"),
         (r"Memory used after loading model weights \(inside torch\).*: (?P<weights_gib>[\d.]+) GiB", "1.0+"),
@@ -50,7 +51,10 @@ RULES = (
     ),
     *within(
         Phase.DISTRIBUTED,
-        (r"(?:rank \d+ u|U)sing Mpi\w+ to |Orchestrator is creating", "all; the rank's number 1.0+"),
+        (
+            r"rank \d+ using Mpi\w+ to |Using Mpi\w+ to |Orchestrator is creating",
+            "all; the rank's number 1.0+",
+        ),
         (r"Refreshed the MPI local session|Generating a new HMAC key", "1.0+"),
     ),
     *within(
@@ -134,7 +138,7 @@ RULES = (
     ),
     *shutdowns(
         (r"Shutting down(?: FastAPI HTTP server| TensorRT-LLM gRPC server)?\.{0,3}$", "all"),
-        (r"(?:Parent process \(PID \d+\) received signal|Received shutdown signal)", "1.0+"),
+        (r"Parent process \(PID \d+\) received signal|Received shutdown signal", "1.0+"),
     ),
 )
 
