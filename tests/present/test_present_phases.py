@@ -2,6 +2,8 @@
 
 from watched_host import WatchedHost
 
+from tui.events import History
+from tui.past_load import PastLoad, PhaseTime
 from tui.present.phases import phase_panel
 from widgets.values import Mood, PhasePanel
 
@@ -105,3 +107,51 @@ def test_a_phase_entered_twice_is_one_cell_with_both_times(host: WatchedHost) ->
     host.wait(5)
     weights = [cell for cell in panel(host).cells if cell.name == "weights"]
     assert [cell.time for cell in weights] == ["0:15"]
+
+
+def past(ready_s: float) -> PastLoad:
+    """Return a past load of the same kind, of which all that differs came after the weights."""
+    took = (("launch", 38.0), ("weights", 20.0), ("capture", ready_s - 58.0))
+    return PastLoad(
+        engine="sglang",
+        version=None,
+        model="/models/qwen",
+        host="gpu01",
+        gpus=2,
+        gpu_name=None,
+        tensor_parallel=2,
+        pipeline_parallel=None,
+        data_parallel=None,
+        wall_s=1.0,
+        ready_s=ready_s,
+        phases=[PhaseTime(phase=phase, seconds=seconds) for phase, seconds in took],
+    )
+
+
+def test_past_loads_give_the_time_to_ready_with_their_range(host: WatchedHost) -> None:
+    load_weights(host)
+    loads = [past(100.0), past(120.0), past(200.0)]
+    host.happen(History(**host.when, sentence="read", loads=loads))
+    host.wait(5)
+    assert panel(host).estimate == "T- 1:17 (0:57 to 2:37, 3 loads)"
+
+
+def test_one_past_load_has_no_range(host: WatchedHost) -> None:
+    load_weights(host)
+    host.happen(History(**host.when, sentence="read", loads=[past(100.0)]))
+    assert panel(host).estimate == "T- 1:02 (1 load)"
+
+
+def test_a_load_slower_than_all_before_is_given_no_false_zero(host: WatchedHost) -> None:
+    load_weights(host)
+    host.happen(History(**host.when, sentence="read", loads=[past(100.0)]))
+    host.wait(500)
+    assert panel(host).estimate == "T- over 0:42, longer than ever before"
+
+
+def test_the_rate_of_a_bar_alone_is_no_time_to_ready(host: WatchedHost) -> None:
+    load_weights(host)
+    for done in range(1, 5):
+        host.wait(2)
+        host.log(f"Multi-thread loading shards:  {done * 10}% Completed | {done}/10 [00:02<00:09,  2.0s/it]")
+    assert panel(host).estimate == "T- no estimate yet, 0:12 left of weights"

@@ -3,6 +3,8 @@
 from tui.engines.generic import GENERIC
 from tui.engines.marks import FaultKind
 from tui.engines.phase import Phase
+from tui.present.figures import gib
+from tui.watch.eta import Estimate
 from tui.watch.meaning import Meaning
 from tui.watch.words import clock_text
 from widgets.values import Mood, PhaseCell, PhasePanel
@@ -40,10 +42,10 @@ def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
         return PhasePanel(cells, mood=Mood.GOOD)
     return PhasePanel(
         cells,
-        fraction=_fraction(state),
-        work=_work(state),
+        fraction=None if now_s is None else _fraction(state, now_s),
+        work=_work(state, now_s),
         waits=_waits(state),
-        estimate=_estimate(),
+        estimate=_estimate(state, now_s),
         mood=Mood.ACTIVE,
     )
 
@@ -92,23 +94,29 @@ def _times(state: Meaning, now_s: float | None) -> dict[Phase, float | None]:
     return seconds
 
 
-def _fraction(state: Meaning) -> float | None:
+def _fraction(state: Meaning, now_s: float) -> float | None:
     """Return how much of the phase is done; a bar that is full while the phase goes on tells nothing."""
-    progress = state.phase_progress
-    if progress is None or progress.total is None or not 0 <= progress.done < progress.total:
-        return None
-    return progress.done / progress.total
+    fraction = state.phase_fraction(now_s)
+    return None if fraction is None or fraction >= 1 else fraction
 
 
-def _work(state: Meaning) -> str:
+def _work(state: Meaning, now_s: float | None) -> str:
     progress = state.phase_progress
     if progress is None:
-        return ""
+        return "" if now_s is None else _received(state, now_s)
     if progress.total is not None and progress.done >= progress.total:
         return f"all {progress.total:g} {progress.unit} done"
     total = "" if progress.total is None else f" of {progress.total:g}"
     counted = f"{progress.done:g}{total} {progress.unit}".strip()
     return f"{counted}, {progress.current} under way" if progress.current else counted
+
+
+def _received(state: Meaning, now_s: float) -> str:
+    """Return what came over PCIe, where that is all that tells of the weights."""
+    came = state.transfer(now_s) if state.phase is Phase.WEIGHTS else None
+    if came is None or came.fraction is None or came.expected_mib is None:
+        return ""
+    return f"{gib(came.received_mib)} of {gib(came.expected_mib * len(came.gpus))} GiB received"
 
 
 def _waits(state: Meaning) -> str:
@@ -120,8 +128,28 @@ def _waits(state: Meaning) -> str:
     return f"waits for {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def _estimate() -> str:
-    return "T- no estimate yet"
+def _estimate(state: Meaning, now_s: float | None) -> str:
+    found = None if now_s is None else state.estimate(now_s)
+    if found is None:
+        return "T- no estimate yet"
+    if found.remaining_s is None:
+        return "T- unknown, longer than ever before"
+    left = clock_text(found.remaining_s)
+    if found.of_phase:
+        bound = "at most " if found.at_most else ""
+        phase = "" if state.phase is None else f" of {state.phase.words}"
+        return f"T- no estimate yet, {bound}{left} left{phase}"
+    if found.at_least:
+        return f"T- over {left}, longer than ever before"
+    return f"T- {left}{_range(found)}"
+
+
+def _range(found: Estimate) -> str:
+    """Return what the estimate rests on: the range and number of past loads."""
+    loads = "1 load" if found.loads == 1 else f"{found.loads} loads"
+    if found.low_s is None or found.high_s is None or found.loads < 2:
+        return f" ({loads})"
+    return f" ({clock_text(found.low_s)} to {clock_text(found.high_s)}, {loads})"
 
 
 def _end(state: Meaning) -> str:
