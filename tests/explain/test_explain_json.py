@@ -9,8 +9,8 @@ Write = Callable[..., str]
 Explain = Callable[..., dict[str, Any]]
 
 TOP = [
-    "engine", "version", "outcome", "phase", "phases", "ranks", "fault", "stop", "started", "silence", "figures",
-    "steady", "earlier", "earlier_count", "files", "lines",
+    "engine", "version", "outcome", "phase", "phases", "ranks", "fault", "stop", "started", "silence",
+    "figures", "steady", "earlier", "earlier_count", "files", "lines",
 ]  # fmt: skip
 
 

@@ -11,14 +11,16 @@ from tui.engines.generic import GENERIC
 from tui.engines.marks import Mark, MarkKind
 from tui.engines.phase import Phase
 from tui.engines.reader import Heard, LineReader
-from tui.explain.recognise import Recogniser
+from tui.engines.registry import EngineGuess
 from tui.explain.start import Start
 from tui.watch.phases import Outcome
 from tui.watch.root_cause import Cause
 
-# Until the engine is known lines wait to be read by its rules; what overflows is read by nobody's.
+# Until the engine is known lines wait to be read by its rules; what overflows no engine's rules will see.
 _WAITING_LINES = 20_000
 _WAITING_CHARACTERS = 4 << 20
+# An engine that has not shown by then is not looked for any longer: the search costs more than the reading.
+_LOOKED_AT_CHARACTERS = 32 << 20
 EARLIER = 1000
 """So many earlier starts are kept; a server that was started in a loop for a week has more."""
 # Processes and nodes of one load print their first lines within that time of each other.
@@ -47,7 +49,7 @@ class Reading:
         self.earlier: deque[EarlierStart] = deque(maxlen=EARLIER)
         self.earlier_count = 0
         self._source = source
-        self._recogniser = Recogniser() if engine is None else None
+        self._guess = EngineGuess() if engine is None else None
         self._waiting: deque[tuple[int, str]] = deque()
         self._characters = 0
         self._begin(self.engine)
@@ -55,31 +57,36 @@ class Reading:
     def read(self, lines: Iterable[tuple[int, str]]) -> None:
         """Read lines with their numbers, to the end."""
         rest = iter(lines)
-        if self._recogniser is not None:
-            self._recognise(self._recogniser, rest)
+        if self._guess is not None:
+            self._recognise(self._guess, rest)
         for number, line in rest:
             self._hear(line, number)
         self.start.finish()
 
-    def _recognise(self, recogniser: Recogniser, lines: Iterable[tuple[int, str]]) -> None:
+    def _recognise(self, guess: EngineGuess, lines: Iterable[tuple[int, str]]) -> None:
         """Let lines wait until the engine is known, then read them by its rules."""
-        engine: Engine | None = None
+        looked_at = 0
         for number, line in lines:
-            self._wait(number, line)
-            engine = recogniser.read(line)
-            if engine is not None:
+            self._waiting.append((number, line))
+            self._characters += len(line)
+            looked_at += len(line)
+            if guess.read(line) is not None or looked_at > _LOOKED_AT_CHARACTERS:
                 break
-        engine = engine or recogniser.guess(line for _, line in self._waiting)
-        if engine is not GENERIC:
-            self._begin(engine, self._waiting[0][0] if self._waiting else 1)
+            if self._full and guess.best is not GENERIC:
+                break
+            self._overflow()
+        if guess.best is not GENERIC:
+            self._begin(guess.best, self._waiting[0][0] if self._waiting else 1)
         for number, line in self._waiting:
             self._hear(line, number)
         self._waiting.clear()
 
-    def _wait(self, number: int, line: str) -> None:
-        self._waiting.append((number, line))
-        self._characters += len(line)
-        while len(self._waiting) > _WAITING_LINES or self._characters > _WAITING_CHARACTERS:
+    @property
+    def _full(self) -> bool:
+        return len(self._waiting) > _WAITING_LINES or self._characters > _WAITING_CHARACTERS
+
+    def _overflow(self) -> None:
+        while self._full:
             number, line = self._waiting.popleft()
             self._characters -= len(line)
             self._hear(line, number)

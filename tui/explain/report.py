@@ -1,6 +1,7 @@
 """What a log says, as plain values; their names are those of the JSON."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 
 import msgspec
 
@@ -133,7 +134,12 @@ def explain(names: Sequence[str], engine: Engine | None = None) -> Report:
     for place, name in enumerate(names):
         if any(same_file(name, other) for other in names[:place]):
             raise LogFault(f"{name} is named twice; name each log once")
-    files = [LogFile(name) for name in names]
+    with ExitStack() as stack:
+        files = [stack.enter_context(closing(LogFile(name))) for name in names]
+        return _explain(files, engine)
+
+
+def _explain(files: list[LogFile], engine: Engine | None) -> Report:
     readings: list[Reading] = []
     lines: list[int] = []
     for source, file in enumerate(files):

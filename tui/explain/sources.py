@@ -52,11 +52,15 @@ class LogFile:
         with self._told():
             if self._kept is not None or (self.given != STANDARD_INPUT and Path(self.given).is_file()):
                 return
-            # It lives as long as this object, and nobody else can open it.
-            kept = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115
             with self._opened() as file:
-                shutil.copyfileobj(file, kept, CHUNK_BYTES)
-            self._kept = kept
+                # It lives as long as this object, and nobody else can open it.
+                self._kept = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115
+                shutil.copyfileobj(file, self._kept, CHUNK_BYTES)
+
+    def close(self) -> None:
+        """Drop the copy, if one was made."""
+        if self._kept is not None:
+            self._kept.close()
 
     @contextmanager
     def _told(self) -> Generator[None]:
@@ -114,7 +118,7 @@ def _checked(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
             zeros = zeros or piece != given
             if not piece:
                 continue
-            _check(name, given if zeros and given[0] else piece)
+            _check(name, piece)
             is_text = True
         yield piece
     if zeros and not is_text:
