@@ -2,7 +2,8 @@
 
 from watched_host import Watch, WatchedHost
 
-from tui.commands.snapshot import complete
+from tui.commands.once import encoded
+from tui.commands.snapshot import complete, snapshot
 
 
 def loaded(watched: Watch, **options: object) -> WatchedHost:
@@ -43,3 +44,25 @@ def test_only_the_rung_that_counts_is_waited_for(watched: Watch) -> None:
     host.probe("port", "ok")
     host.probe("health", "ok")
     assert complete(host.state)
+
+
+def test_a_snapshot_tells_progress_estimate_and_ranks_that_lag(watched: Watch) -> None:
+    host = loaded(watched)
+    begin = "[2026-11-29 13:48:34 TP{}] Load weight begin. avail mem=9 GB"
+    host.log(begin.format(0), begin.format(1))
+    for done in range(1, 5):
+        host.wait(2)
+        host.log(f"Multi-thread loading shards:  {done * 10}% Completed | {done}/10 [00:02<00:09,  2.0s/it]")
+    host.log("[2026-11-29 13:48:44 TP0] Load weight end. elapsed=8.75 s, type=Qwen3, avail mem=1 GB")
+    seen = snapshot(host.state, host.now)
+    assert (seen.phase, seen.lagging_ranks) == ("weights", ["TP1"])
+    assert seen.progress is not None
+    assert (seen.progress.done, seen.progress.total, seen.progress.unit) == (4, 10, "shards")
+    assert seen.estimate is not None
+    assert (seen.estimate.remaining_s, seen.estimate.of_phase) == (12.0, True)
+
+
+def test_what_nothing_tells_of_is_left_out_of_a_snapshot(watched: Watch) -> None:
+    host = loaded(watched)
+    assert '"progress"' not in encoded(snapshot(host.state, host.now))
+    assert '"estimate"' not in encoded(snapshot(host.state, host.now))

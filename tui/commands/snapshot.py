@@ -59,8 +59,28 @@ class RungPart(Part, frozen=True, kw_only=True):
     answer: str
 
 
-class Snapshot(Part, frozen=True, kw_only=True):
-    """Everything known at one moment."""
+class ProgressPart(Part, frozen=True, kw_only=True):
+    """What is done of the current phase. ``fraction`` 0 to 1; None is not known."""
+
+    done: float | None
+    total: float | None
+    unit: str | None
+    fraction: float | None
+
+
+class EstimatePart(Part, frozen=True, kw_only=True):
+    """How long until ready; with ``of_phase`` only until the work under way is done. None is not known."""
+
+    remaining_s: float | None
+    low_s: float | None
+    high_s: float | None
+    of_phase: bool
+    loads: int
+    sentence: str
+
+
+class Snapshot(Part, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything known at one moment; the last three stand there only when something tells of them."""
 
     host: HostPart
     gpus: list[GpuPart]
@@ -71,6 +91,9 @@ class Snapshot(Part, frozen=True, kw_only=True):
     verdict: str | None
     model: str | None
     reason: str
+    progress: ProgressPart | None = None
+    estimate: EstimatePart | None = None
+    lagging_ranks: list[str] = []
 
 
 def complete(state: WatchState) -> bool:
@@ -104,9 +127,41 @@ def snapshot(state: WatchState, client_s: float) -> Snapshot:
         ],
         ready=state.ready,
         phase=None if state.phase is None else state.phase.value,
+        progress=None if now_s is None else _progress(state, now_s),
+        estimate=None if now_s is None else _estimate(state, now_s),
+        lagging_ranks=[lane.name for lane in state.lagging_ranks],
         verdict=verdict_of(state),
         model=state.model,
         reason=state.reason,
+    )
+
+
+def _progress(state: WatchState, now_s: float) -> ProgressPart | None:
+    told, fraction = state.phase_progress, state.phase_fraction(now_s)
+    if state.ready or (told is None and fraction is None):
+        return None
+    return ProgressPart(
+        done=None if told is None else told.done,
+        total=None if told is None else told.total,
+        unit=None if told is None else told.unit,
+        fraction=None if fraction is None else round(fraction, 3),
+    )
+
+
+def _estimate(state: WatchState, now_s: float) -> EstimatePart | None:
+    found = state.estimate(now_s)
+    if found is None:
+        return None
+    seconds = [
+        None if each is None else round(each, 1) for each in (found.remaining_s, found.low_s, found.high_s)
+    ]
+    return EstimatePart(
+        remaining_s=seconds[0],
+        low_s=seconds[1],
+        high_s=seconds[2],
+        of_phase=found.of_phase,
+        loads=found.loads,
+        sentence=found.sentence,
     )
 
 
