@@ -28,15 +28,16 @@ from tui.engines.rules import (
 )
 from tui.requests import Matcher
 
-# "2026-11-29 13:48:34,123 - name - LEVEL - file.py:10 - msg", "[2026-11-29 13:48:34] LEVEL: msg"; and Go's
-# slog as Ollama writes it (`time=… level=… source=… msg="…"`), also behind the dots of a load. That has no
-# level here: it tells a failed load at INFO.
+# "2026-11-29 13:48:34,123 - name - LEVEL - file.py:10 - msg", "[2026-11-29 13:48:34 +0000] [7] [LEVEL] msg",
+# "2026-11-29 13:48:34.123 | LEVEL    | module:function:12 - msg"; and Go's slog as Ollama writes it
+# (`time=… level=… source=… msg="…"`), also behind the dots of a load. That has no level here: it tells a
+# failed load at INFO.
 _RECORD = (
-    r"(?:\btime=|\[)?(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+    r"(?:\btime=|\[)?(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)"
     r"(?: level=\w+ (?:source=\S+ )?msg=\"?"
-    r"|\]? +(?:- )?(?:[\w.]+ - (?=[A-Z]+ - ))?"
-    r"(?:\[?(?P<level>DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b\]?:? *(?:- )?)?"
-    r"(?:[\w.]+\.py:\d+:? (?:- )?)?)"
+    r"|\]? +(?:[-|] |\[\d+\] )?(?:[\w.]+ - (?=[A-Z]+ - ))?"
+    r"(?:\[?(?P<level>DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b\]?:? *(?:[-|] )?)?"
+    r"(?:[\w.]+\.py:\d+:? (?:[-|] )?|[\w.]+:[\w<>]+:\d+ - )?)"
 )
 
 RULES = (
@@ -60,9 +61,10 @@ RULES = (
     ),
     *serves(
         (r"(?:Application startup complete|Uvicorn running on )", "uvicorn"),
+        (r" ?\* Running on http", "Flask"),
         (
-            r"(?:Listening at: http|\* Running on http|Running on http|======== Running on http)",
-            "gunicorn, Flask, Hypercorn, aiohttp",
+            r"(?:Listening at: http|Running on http|======== Running on http)",
+            "gunicorn, Hypercorn, aiohttp",
         ),
         (r"(?:llama runner|llama-server) started in (?P<seconds>[\d.]+) seconds", "Ollama 0.1.33+, 2026"),
         (r"runner started in (?P<seconds>[\d.]+) seconds", "Ollama"),
@@ -81,7 +83,7 @@ RULES = (
             r"|loading model via llama-server)",
             "Ollama 0.1.33+, 2026",
         ),
-        (r"Loading (?:model|weights|checkpoint|pipeline|tokenizer)\b", "Python servers"),
+        (r"Loading (?:model|weights|checkpoint|pipeline|tokenizer)\b(?!.*\d%)", "Python servers"),
         heartbeat=True,
     ),
     *bars(

@@ -29,7 +29,7 @@ _FUNCTION = (
 _SLOT = r"(?:id +-?\d+ \| task +-?\d+ \| +)?"
 BARE_HEAD = rf"^(?:\^C)?(?:{_TAGGED}{_FUNCTION}*|{_FUNCTION}+){_SLOT}"
 _GPU = r"(?:CUDA|ROCm|Vulkan|SYCL|MTL|Metal|MUSA|CANN)\d*"
-_HOST = r"(?:CPU|CUDA_Host|ROCm_Host|Vulkan_Host|AMX|Host)\w*"
+_HOST = r"(?:CPU|CPU_Mapped|Host)"
 _CONTEXT = (
     r"(?:llama_context|llama_new_context_with_model|llama_kv_cache|llama_kv_cache_init|llama_kv_cache_unified"
     r"|llama_kv_cache_iswa|llama_kv_cache_unified_iswa|llama_memory_recurrent|llama_memory_hybrid|sched_reserve"
