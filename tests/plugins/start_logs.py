@@ -1,4 +1,4 @@
-"""Start-up logs of real servers, read as a watch reads them: a corpus beside the checkout, and short ones here."""
+"""Start-up logs of real servers, read as a watch reads them: a corpus beside the checkout, short ones."""
 
 import json
 import tomllib

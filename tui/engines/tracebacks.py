@@ -16,6 +16,7 @@ from tui.engines.marks import NOBODY, FaultKind, FaultMark, Mark, MarkKind, Spea
 from tui.engines.phase import Phase
 
 _BEGIN = "Traceback (most recent call last)"
+_BEGINNINGS = (_BEGIN, "Exception Group " + _BEGIN)
 _FRAME = re.compile(r'[ \t]+File "(?P<path>[^"]*)", line \d+(?:, in (?P<function>\S+))?')
 _SOURCE = re.compile(r"[ \t]{2,}(?P<text>\S.*)")
 # A group's traceback draws a margin: "  | ", and "  + " where it begins.
@@ -95,7 +96,7 @@ class Tracebacks:
         return self._last_line(message, speaker)
 
     def _begun(self, message: str, speaker: Speaker, *, raw: bool) -> Traced:
-        own = raw and not self._harmless and message.startswith((_BEGIN, "Exception Group " + _BEGIN))
+        own = raw and not self._harmless and message.removeprefix("^C").startswith(_BEGINNINGS)
         self._harmless = False
         self._open(speaker, _UnderWay("begun" if own else "logged", speaker))
         bare = self._under_way.get(NOBODY)
@@ -106,7 +107,8 @@ class Tracebacks:
 
     def _open(self, speaker: Speaker, traceback: _UnderWay) -> None:
         if len(self._under_way) >= _LIMIT and speaker not in self._under_way:
-            del self._under_way[next(iter(self._under_way))]
+            for old in list(self._under_way)[: _LIMIT // 2]:
+                del self._under_way[old]
         self._under_way[speaker] = traceback
 
     def _close(self, speaker: Speaker) -> None:

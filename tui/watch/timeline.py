@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 
+SPANS = 1000
+"""So many stays are kept: those behind the first go when a log turns between phases for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class PhaseSpan:
@@ -54,6 +57,8 @@ class Timeline:
         if phase is self.phase:
             return False
         self.close(at_s)
+        if len(self.spans) >= SPANS:
+            del self.spans[1]
         self.spans.append(PhaseSpan(phase, at_s))
         self._heard_s = at_s
         return True

@@ -1,0 +1,412 @@
+"""One start of a server as its log tells it: where it stands, how it ended and why."""
+
+import pytest
+
+from tui.engines.marks import FaultKind, Weight
+from tui.engines.phase import Phase
+from tui.engines.registry import engine_named
+from tui.watch.phases import LogPhases
+
+LINE_SGLANG = "[2026-11-29 10:00:00{rank}] {text}"
+TRACEBACK = "Traceback (most recent call last):"
+
+
+def make_phases(engine: str = "sglang") -> LogPhases:
+    found = engine_named(engine)
+    assert found is not None
+    return LogPhases(found)
+
+
+def read(phases: LogPhases, *lines: str, first: int = 1) -> LogPhases:
+    for number, line in enumerate(lines, first):
+        phases.read(line, number)
+    return phases
+
+
+def record(text: str, rank: str = "") -> str:
+    return LINE_SGLANG.format(rank=f" {rank}" if rank else "", text=text)
+
+
+def to_capture(phases: LogPhases, rank: str = "") -> LogPhases:
+    texts = (
+        "Init torch distributed begin.",
+        "Init torch distributed ends. mem usage=0.5 GB",
+        "Load weight begin. avail mem=100.00 GB",
+        "Load weight end. type=LlamaForCausalLM, avail mem=40.00 GB, mem usage=60.00 GB.",
+        "KV Cache is allocated. #tokens: 1000, K size: 1.00 GB, V size: 1.00 GB",
+        "Memory pool end. avail mem=20.00 GB",
+        "Capture cuda graph begin. This can take up to several minutes. avail mem=19.00 GB",
+    )
+    return read(phases, *(record(text, rank) for text in texts))
+
+
+def to_ready(phases: LogPhases) -> LogPhases:
+    return read(
+        to_capture(phases),
+        record("Capture cuda graph end. Time elapsed: 3.00 s. avail mem=18.00 GB"),
+        record("max_total_num_tokens=1000, chunked_prefill_size=8192, max_prefill_tokens=16384"),
+        "INFO:     Uvicorn running on http://0.0.0.0:30000 (Press CTRL+C to quit)",
+        record("The server is fired up and ready to roll!"),
+    )
+
+
+# Phases.
+
+
+def test_a_load_goes_through_its_phases_to_ready() -> None:
+    phases = to_capture(make_phases())
+    assert (phases.outcome, phases.phase) == ("unfinished", Phase.CAPTURE)
+    to_ready(phases)
+    assert (phases.outcome, phases.phase, phases.cause) == ("ready", Phase.READY, None)
+
+
+def test_the_shard_bar_at_100_percent_does_not_end_the_weights() -> None:
+    phases = read(
+        make_phases(),
+        record("Load weight begin. avail mem=100.00 GB"),
+        "Loading safetensors checkpoint shards: 100% Completed | 4/4 [00:09<00:00, 2.25s/it]",
+    )
+    assert phases.phase is Phase.WEIGHTS
+    assert phases.progress is not None
+    assert (phases.progress.done, phases.progress.total) == (4, 4)
+
+
+def test_a_draft_model_takes_the_load_back_to_the_weights_and_forward_again() -> None:
+    phases = to_capture(make_phases(), "TP0")
+    read(
+        phases,
+        record("Capture cuda graph end. Time elapsed: 3.00 s. avail mem=18.00 GB", "TP0"),
+        record("Load weight begin. avail mem=18.00 GB", "TP0"),
+    )
+    assert phases.phase is Phase.WEIGHTS
+    read(phases, record("Load weight end. type=Draft, avail mem=17.00 GB, mem usage=1.00 GB.", "TP0"))
+    to_capture(phases, "TP0")
+    assert phases.phase is Phase.CAPTURE
+
+
+def test_a_rank_that_begins_late_takes_the_front_nowhere_back() -> None:
+    phases = make_phases()
+    both = ("TP0", "TP1")
+    read(phases, *(record("Init torch distributed begin.", rank) for rank in both))
+    read(phases, *(record("Init torch distributed ends. mem usage=0.5 GB", rank) for rank in both))
+    read(phases, record("Load weight begin. avail mem=100.00 GB", "TP0"))
+    read(phases, record("Load weight end. avail mem=40.00 GB, mem usage=60.00 GB.", "TP0"))
+    assert phases.phase is Phase.DISTRIBUTED
+    read(phases, record("Load weight begin. avail mem=100.00 GB", "TP1"))
+    assert (phases.front, phases.phase) == (Phase.WEIGHTS, Phase.WEIGHTS)
+    assert [lane.name for lane in phases.lanes.lagging] == ["TP1"]
+
+
+def test_progress_of_the_front_is_none_of_the_rank_that_lags() -> None:
+    phases = make_phases()
+    read(phases, *(record("Init torch distributed begin.", rank) for rank in ("TP0", "TP1")))
+    read(phases, record("Init torch distributed ends. mem usage=0.5 GB", "TP0"))
+    read(phases, record("Load weight begin. avail mem=100.00 GB", "TP0"))
+    read(phases, "Loading safetensors checkpoint shards:  50% Completed | 2/4 [00:09<00:09, 2.25s/it]")
+    assert (phases.phase, phases.front) == (Phase.DISTRIBUTED, Phase.WEIGHTS)
+    assert phases.progress is None
+
+
+def test_captures_in_any_order_stay_in_the_capture() -> None:
+    phases = to_capture(make_phases())
+    for part in ("draft extend", "target verify", "draft decode"):
+        read(phases, record(f"Capture {part} CUDA graph begin. backend=full, avail mem=9.00 GB"))
+        read(phases, record(f"Capture {part} CUDA graph end. elapsed=0.5 s, mem usage=0.10 GB."))
+        assert phases.phase is Phase.CAPTURE
+
+
+def test_lines_of_serving_do_not_take_a_ready_load_back() -> None:
+    phases = to_ready(make_phases())
+    to_capture(phases)
+    assert (phases.outcome, phases.phase) == ("ready", Phase.READY)
+
+
+# Unfinished lines.
+
+
+def test_an_unfinished_line_tells_progress_but_counts_no_step() -> None:
+    phases = make_phases()
+    line = record("Load weight begin. avail mem=100.00 GB", "TP0")
+    read(phases, record("Load weight begin. avail mem=100.00 GB", "TP1"))
+    for length in range(len(line)):
+        phases.peek(line[:length])
+    read(phases, line)
+    assert phases.phase is Phase.WEIGHTS
+    assert phases.lanes.lagging == []
+
+
+def test_an_unfinished_line_ends_nothing() -> None:
+    phases = make_phases()
+    phases.peek("The server is fired up and ready to roll!")
+    phases.peek("torch.OutOfMemoryError: CUDA out of memory.")
+    assert phases.outcome == "unfinished"
+
+
+def test_a_traceback_whose_lines_came_in_pieces_is_heard_once() -> None:
+    phases = make_phases()
+    for line in (TRACEBACK, '  File "/app/run.py", line 1, in <module>', "UnheardOf: it broke"):
+        for length in range(len(line)):
+            phases.peek(line[:length])
+        phases.read(line, 7)
+    assert (phases.outcome, phases.cause and phases.cause.kind) == ("failed", FaultKind.UNKNOWN)
+
+
+# Ends.
+
+
+def test_a_ready_line_after_the_port_was_taken_is_not_believed() -> None:
+    phases = read(
+        make_phases(),
+        "INFO:     Waiting for application startup.",
+        "ERROR:    [Errno 98] error while attempting to bind on address ('127.0.0.1', 31999)",
+        "The server is fired up and ready to roll!",
+    )
+    assert (phases.outcome, phases.phase) == ("failed", Phase.START_API)
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.PORT_IN_USE, 2)
+
+
+def test_errors_after_a_stop_that_was_asked_for_are_part_of_it() -> None:
+    phases = to_ready(make_phases())
+    read(phases, record("SIGTERM received. signum=15 frame=None. Draining requests and shutting down..."))
+    read(phases, record("Received sigquit from a child process. It usually means the child failed."))
+    assert (phases.outcome, phases.phase, phases.cause) == ("stopped", Phase.READY, None)
+    assert phases.shutdown is not None
+
+
+def test_a_shutdown_after_an_error_is_part_of_the_failure() -> None:
+    phases = to_ready(make_phases())
+    read(phases, record("Received sigquit from a child process. It usually means the child failed."))
+    read(phases, record("SIGTERM received. signum=15 frame=None. Draining requests and shutting down..."))
+    assert (phases.outcome, phases.phase) == ("failed", Phase.READY)
+
+
+def test_ctrl_c_is_a_stop_and_no_failure() -> None:
+    phases = to_capture(make_phases())
+    read(phases, "^C" + TRACEBACK)
+    read(phases, '  File "<frozen runpy>", line 198, in _run_module_as_main', "KeyboardInterrupt")
+    assert (phases.outcome, phases.phase) == ("stopped", Phase.CAPTURE)
+
+
+def test_a_traceback_that_was_logged_and_survived_is_no_failure() -> None:
+    phases = read(
+        to_capture(make_phases()),
+        TRACEBACK,
+        '  File "/app/plugins.py", line 12, in load_plugin',
+        "    import missing",
+        "ModuleNotFoundError: No module named 'missing'",
+    )
+    assert phases.outcome == "unfinished"
+    assert to_ready(phases).outcome == "ready"
+
+
+def test_an_exception_that_nobody_caught_ends_the_load() -> None:
+    phases = read(
+        to_capture(make_phases()),
+        TRACEBACK,
+        '  File "/app/run.py", line 3, in <module>',
+        "    main()",
+        '  File "/app/run.py", line 9, in main',
+        "queue.Empty",
+        first=20,
+    )
+    assert (phases.outcome, phases.phase) == ("failed", Phase.CAPTURE)
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.UNKNOWN, 24)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["Exception ignored in: <function Pool.__del__ at 0x7f>", "Exception in thread Thread-3 (watch):"],
+)
+def test_an_exception_with_which_python_goes_on_is_no_failure(before: str) -> None:
+    phases = read(
+        to_capture(make_phases()),
+        before,
+        TRACEBACK,
+        '  File "/app/run.py", line 3, in <module>',
+        "RuntimeError: too late",
+    )
+    assert phases.outcome == "unfinished"
+
+
+def test_a_bar_that_is_closed_after_the_error_is_no_progress() -> None:
+    phases = read(
+        make_phases(),
+        record("Load weight begin. avail mem=100.00 GB"),
+        "Loading safetensors checkpoint shards:  25% Completed | 1/4 [00:09<00:27, 9.00s/it]",
+        "torch.OutOfMemoryError: CUDA out of memory.",
+        "Loading safetensors checkpoint shards:  50% Completed | 2/4 [00:09<00:09, 9.00s/it]",
+    )
+    assert phases.outcome == "failed"
+    assert phases.progress is not None
+    assert phases.progress.done == 1
+
+
+def test_a_bar_after_the_error_tells_the_phase_where_no_line_before_did() -> None:
+    phases = read(make_phases(), "torch.OutOfMemoryError: CUDA out of memory.")
+    assert (phases.outcome, phases.phase) == ("failed", None)
+    read(phases, "Loading safetensors checkpoint shards:  50% Completed | 2/4 [00:09<00:09, 9.00s/it]")
+    assert (phases.outcome, phases.phase) == ("failed", Phase.WEIGHTS)
+
+
+def test_the_frames_of_a_traceback_tell_the_phase_of_a_failure() -> None:
+    phases = read(
+        make_phases(),
+        record("Scheduler hit an exception: " + TRACEBACK, "TP1"),
+        '  File "/app/model_runner.py", line 647, in load_model',
+        "    self.model = get_model(",
+        "torch.OutOfMemoryError: CUDA out of memory.",
+    )
+    assert (phases.outcome, phases.phase) == ("failed", Phase.WEIGHTS)
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.OOM_WEIGHTS, 4)
+
+
+def test_the_frames_of_a_traceback_that_was_survived_tell_no_later_failure() -> None:
+    phases = read(
+        make_phases(),
+        TRACEBACK,
+        '  File "/app/runner.py", line 3, in capture_one_batch_size',
+        "ValueError: try another way",
+        record("Load weight begin. avail mem=100.00 GB"),
+        record("Received sigquit from a child process. It usually means the child failed."),
+    )
+    assert (phases.outcome, phases.phase) == ("failed", Phase.WEIGHTS)
+
+
+# Root causes.
+
+
+def test_the_named_cause_beats_the_echo_before_it_and_the_unknown_exception_behind_it() -> None:
+    phases = read(
+        to_capture(make_phases()),
+        record("Received sigquit from a child process. It usually means the child failed."),
+        "torch.OutOfMemoryError: CUDA out of memory.",
+        "RuntimeError: some follow-up",
+        first=20,
+    )
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.OOM_CAPTURE, 21)
+
+
+def test_of_a_chain_of_exceptions_the_named_one_wins() -> None:
+    phases = read(
+        make_phases(),
+        TRACEBACK,
+        '  File "/lib/auto.py", line 1, in from_pretrained',
+        "KeyError: 'new_model'",
+        "",
+        "During handling of the above exception, another exception occurred:",
+        "",
+        TRACEBACK,
+        '  File "/app/launch_server.py", line 3, in <module>',
+        "ValueError: model type `new_model` but Transformers does not recognize this architecture.",
+    )
+    assert phases.outcome == "failed"
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.BAD_CONFIG, 9)
+
+
+def test_the_lower_process_tells_the_cause() -> None:
+    phases = read(
+        make_phases("vllm"),
+        "(EngineCore pid=7) ERROR 11-29 10:00:02 [core.py:1] AssertionError: of the core",
+        "(Worker_TP1 pid=9) ERROR 11-29 10:00:01 [executor.py:1] AssertionError: of the worker",
+        "(APIServer pid=1) ERROR 11-29 10:00:03 [api.py:1] AssertionError: of the server",
+    )
+    assert phases.suspect is not None
+    assert phases.suspect.quote.number == 2
+
+
+def test_interleaved_tracebacks_of_ranks_are_kept_apart() -> None:
+    one, two = "(Worker_TP0 pid=8) ", "(Worker_TP1 pid=9) "
+    phases = read(
+        make_phases("vllm"),
+        one + TRACEBACK,
+        two + TRACEBACK,
+        one + '  File "/app/worker.py", line 1, in handle',
+        two + '  File "/lib/multiprocessing/process.py", line 314, in _bootstrap',
+        one + "UnheardOf: logged",
+        two + "UnheardOf: not caught",
+    )
+    assert phases.outcome == "failed"
+    assert phases.cause is not None
+    assert phases.cause.quote.number == 5
+    assert phases.cause.weight is Weight.ERROR
+
+
+def test_source_that_quotes_a_cause_counts_where_the_exceptions_own_line_is_cut_off() -> None:
+    head = "(EngineCore pid=7) ERROR 11-29 10:00:00 [core.py:1] "
+    phases = read(
+        make_phases("vllm"),
+        head + '  File "/app/kv_cache_utils.py", line 699, in check_enough_kv_cache_memory',
+        head + '    raise ValueError("No available memory for the cache blocks. "',
+    )
+    assert (phases.outcome, phases.phase) == ("failed", Phase.KV_CACHE)
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.weight) == (FaultKind.OOM_KV, Weight.QUOTED)
+
+
+def test_trouble_that_was_outlived_does_not_explain_a_rank_that_was_killed() -> None:
+    phases = read(make_phases(), record("Init torch distributed begin."))
+    read(phases, "AssertionError: a warning of a plugin", first=2)
+    read(phases, record("Load weight begin. avail mem=100.00 GB"), first=3)
+    read(phases, record("Rank 0 scheduler died during initialization (exit code: -9)."), first=4)
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.OOM_HOST, 4)
+
+
+def test_out_of_memory_names_the_other_process_that_holds_it() -> None:
+    text = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB. GPU 0 has a total capacity"
+        " of 139.80 GiB of which 140.75 MiB is free. Process 1656 has 12.41 GiB memory in use. Including"
+        " non-PyTorch memory, this process has 127.20 GiB memory in use."
+    )
+    phases = read(to_capture(make_phases()), text)
+    assert phases.cause is not None
+    assert (
+        phases.cause.cause == "The GPU had no memory left: another process (pid 1656) holds 12.41 GiB of it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind"),
+    [
+        (Phase.WEIGHTS, FaultKind.OOM_WEIGHTS),
+        (Phase.KV_CACHE, FaultKind.OOM_KV),
+        (Phase.CAPTURE, FaultKind.OOM_CAPTURE),
+    ],
+)
+def test_the_phase_says_which_memory_ran_out(engine: Phase, kind: FaultKind) -> None:
+    begun = {
+        Phase.WEIGHTS: "Load weight begin. avail mem=100.00 GB",
+        Phase.KV_CACHE: "KV Cache is allocated. #tokens: 1000, K size: 1.00 GB, V size: 1.00 GB",
+        Phase.CAPTURE: "Capture cuda graph begin. This can take up to several minutes.",
+    }
+    phases = read(make_phases(), record(begun[engine]), "torch.OutOfMemoryError: CUDA out of memory.")
+    assert phases.cause is not None
+    assert phases.cause.kind is kind
+
+
+def test_a_rank_ahead_of_the_slowest_fails_in_its_own_phase() -> None:
+    phases = make_phases()
+    read(phases, *(record("Init torch distributed begin.", rank) for rank in ("TP0", "TP1")))
+    read(phases, record("Init torch distributed ends. mem usage=0.5 GB", "TP0"))
+    read(phases, record("Load weight begin. avail mem=100.00 GB", "TP0"))
+    read(phases, record("Scheduler hit an exception: " + TRACEBACK, "TP0"))
+    assert (phases.outcome, phases.phase) == ("failed", Phase.WEIGHTS)
+
+
+# Hostile logs.
+
+
+def test_a_log_of_ever_new_processes_stays_small() -> None:
+    phases = make_phases("vllm")
+    for pid in range(100_000):
+        phases.read(f"(Worker pid={pid}) INFO 11-29 10:00:00 [loader.py:1] Loading weights took 1.00 seconds")
+    for pid in range(5_000):
+        phases.read(f"(Worker pid={pid}) Traceback (most recent call last):")
+    assert phases.phase is Phase.WEIGHTS
+    assert len(phases.lanes.all) <= 512
+    assert len(phases.reader._tracebacks._under_way) <= 512  # pyright: ignore[reportPrivateUsage] - the bound itself
