@@ -5,11 +5,15 @@ import re
 import pytest
 
 from tui.engines.base import Engine
+from tui.engines.generic import GENERIC
 from tui.engines.lines import Level
-from tui.engines.phase import Phase
 from tui.engines.llamacpp import LLAMACPP
+from tui.engines.marks import MarkKind
+from tui.engines.phase import Phase
+from tui.engines.reader import LineReader
 from tui.engines.registry import ENGINES
 from tui.engines.sglang import SGLANG
+from tui.engines.tgi import TGI
 from tui.engines.vllm import VLLM
 from tui.watch.phases import LogPhases
 
@@ -23,19 +27,23 @@ LLAMA_TIME = "0.12.966.953 I srv  llama_server: "
     [
         (SGLANG, SGL_TIME + "server_args=ServerArgs(model_path='q', port=30000)", Phase.LAUNCH),
         (SGLANG, SGL_TIME + "server_args={'model_path': 'q'}", Phase.LAUNCH),
-        (SGLANG, SGL_TIME + "Init torch distributed begin.", Phase.LOADING),
-        (SGLANG, SGL_TIME + "Init parallel begin.", Phase.LOADING),
+        (SGLANG, SGL_TIME + "Init torch distributed begin.", Phase.DISTRIBUTED),
+        (SGLANG, SGL_TIME + "Init parallel begin.", Phase.DISTRIBUTED),
         (
             SGLANG,
             "Multi-thread loading shards:   6% Completed | 1/17 [00:01<00:20,  1.27s/it]",
-            Phase.LOADING,
+            Phase.WEIGHTS,
         ),
-        (SGLANG, SGL_TIME + "Load weight begin. avail mem=138.5 GB", Phase.LOADING),
-        (SGLANG, SGL_TIME + "KV Cache is allocated. #tokens: 1, K size: 1 GB, V size: 1 GB", Phase.LOADING),
+        (SGLANG, SGL_TIME + "Load weight begin. avail mem=138.5 GB", Phase.WEIGHTS),
+        (SGLANG, SGL_TIME + "KV Cache is allocated. #tokens: 1, K size: 1 GB, V size: 1 GB", Phase.KV_CACHE),
         (SGLANG, SGL_TIME + "Capture cuda graph begin. This can take up to several minutes.", Phase.CAPTURE),
         (SGLANG, SGL_TIME + "Capture target decode CUDA graph begin. backend=full, bs=[1]", Phase.CAPTURE),
         (SGLANG, SGL_TIME + "Capture draft extend cuda graph begin (step 2).", Phase.CAPTURE),
-        (SGLANG, "Capturing batches (bs=256 avail_mem=12.09 GB):   0%|          | 0/36", Phase.CAPTURE),
+        (
+            SGLANG,
+            "Capturing batches (bs=256 avail_mem=12.09 GB):   0%|          | 0/36 [00:00<?, ?it/s]",
+            Phase.CAPTURE,
+        ),
         (SGLANG, "Compiling num tokens (num_tokens=8192):   0%|   | 0/36 [00:00<?, ?it/s]", Phase.CAPTURE),
         (
             SGLANG,
@@ -44,18 +52,18 @@ LLAMA_TIME = "0.12.966.953 I srv  llama_server: "
         ),
         (SGLANG, SGL_TIME + "INFO:     Uvicorn running on http://127.0.0.1:30000", Phase.WARMUP),
         (SGLANG, SGL_TIME + "The server is fired up and ready to roll!", Phase.READY),
-        (SGLANG, "sglang-1  | [2026-06-24 11:50:33] Load weight begin. avail mem=90 GB", Phase.LOADING),
-        (VLLM, "INFO 11-29 14:46:16 [api_utils.py:339]  ▄▄ ▄█ █ █ █ ▀▄▀ █  version 0.24.0", Phase.LAUNCH),
+        (SGLANG, "sglang-1  | [2026-06-24 11:50:33] Load weight begin. avail mem=90 GB", Phase.WEIGHTS),
+        (VLLM, "INFO 11-29 14:46:16 [api_utils.py:339]        █     █     █▄   ▄█", Phase.LAUNCH),
         (VLLM, "INFO 10-22 09:32:12 [api_server.py:1839] vLLM API server version 0.11.0", Phase.LAUNCH),
         (VLLM, VLLM_TIME + "Initializing a V1 LLM engine (v0.24.0) with config: model='q'", Phase.LAUNCH),
-        (VLLM, VLLM_TIME + "world_size=1 rank=0 local_rank=0 backend=nccl", Phase.LOADING),
+        (VLLM, VLLM_TIME + "world_size=1 rank=0 local_rank=0 backend=nccl", Phase.DISTRIBUTED),
         (
             VLLM,
             "Loading safetensors checkpoint shards:  45% Completed | 5/11 [00:10<00:12,  2.1s/it]",
-            Phase.LOADING,
+            Phase.WEIGHTS,
         ),
-        (VLLM, VLLM_TIME + "Dynamo bytecode transform time: 14.83 s", Phase.LOADING),
-        (VLLM, VLLM_TIME + "GPU KV cache size: 278,880 tokens", Phase.LOADING),
+        (VLLM, VLLM_TIME + "Dynamo bytecode transform time: 14.83 s", Phase.COMPILE),
+        (VLLM, VLLM_TIME + "GPU KV cache size: 278,880 tokens", Phase.KV_CACHE),
         (VLLM, "Capturing CUDA graphs (decode, FULL):   0%|          | 0/35 [00:00<?, ?it/s]", Phase.CAPTURE),
         (VLLM, "Capturing CUDA graph shapes: 100%|███| 35/35 [00:21<00:00,  1.65it/s]", Phase.CAPTURE),
         (
@@ -65,11 +73,11 @@ LLAMA_TIME = "0.12.966.953 I srv  llama_server: "
         ),
         (VLLM, "INFO:     Application startup complete.", Phase.READY),
         (LLAMACPP, "0.00.026.557 I cmn  common_params_print_info: verbosity = 3 (adjust with", Phase.LAUNCH),
-        (LLAMACPP, "0.00.039.508 I srv    load_model: loading model 'gemma.gguf'", Phase.LOADING),
+        (LLAMACPP, "0.00.039.508 I srv    load_model: loading model 'gemma.gguf'", Phase.WEIGHTS),
         (
             LLAMACPP,
             "load_tensors: loading model tensors, this can take a while... (mmap = true)",
-            Phase.LOADING,
+            Phase.WEIGHTS,
         ),
         (LLAMACPP, LLAMA_TIME + "warming up the model with an empty run - please wait ...", Phase.WARMUP),
         (LLAMACPP, LLAMA_TIME + "model loaded", Phase.START_API),
@@ -83,7 +91,8 @@ LLAMA_TIME = "0.12.966.953 I srv  llama_server: "
     ],
 )
 def test_a_line_reaches_its_phase(engine: Engine, line: str, phase: Phase) -> None:
-    assert LogPhases(engine).read(line) is phase
+    (mark,) = LineReader(engine).read(line).marks
+    assert mark.phase is phase
 
 
 @pytest.mark.parametrize(
@@ -97,7 +106,9 @@ def test_a_line_reaches_its_phase(engine: Engine, line: str, phase: Phase) -> No
     ],
 )
 def test_a_line_that_is_no_progress_reaches_nothing(engine: Engine, line: str) -> None:
-    assert LogPhases(engine).read(line) is None
+    phases = LogPhases(engine)
+    phases.read(line)
+    assert phases.phase is None
 
 
 @pytest.mark.parametrize(
@@ -153,11 +164,13 @@ def test_a_process_has_its_role(engine: Engine, title: str, words: str) -> None:
         (VLLM, "INFO 10-22 09:32:12 [api_server.py:1839] vLLM API server version 0.11.0"),
         (VLLM, "(APIServer pid=2966) INFO 11-29 14:46:16 [api_utils.py:339]        █     █     █▄   ▄█"),
         (LLAMACPP, "build: 4800 (abc1234) with cc (GCC) 13"),
+        (TGI, "2025-07-04T12:35:02.586768Z  INFO text_generation_launcher: Args {"),
         (LLAMACPP, "0.00.026.557 I cmn  common_param: common_params_print_info: verbosity = 3 (adjust with"),
     ],
 )
-def test_a_start_is_known_by_its_first_line(engine: Engine, line: str) -> None:
+def test_a_start_is_known_by_its_first_line_before_and_after_it_is_read(engine: Engine, line: str) -> None:
     assert any(re.search(pattern, line) for pattern in engine.first_lines)
+    assert [mark.kind for mark in LineReader(engine).read(line).marks] == [MarkKind.START]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +200,19 @@ def test_an_access_line_is_read(engine: Engine, line: str, groups: tuple[str, ..
     assert engine.access_hint in line
 
 
-def test_every_pattern_of_every_engine_names_the_versions_it_is_for() -> None:
-    for engine in ENGINES:
-        assert all(row.versions for row in engine.phases)
-        assert {row.phase for row in engine.phases} >= {Phase.LAUNCH, Phase.LOADING, Phase.READY}
+@pytest.mark.parametrize("engine", [*ENGINES, GENERIC], ids=lambda engine: engine.name)
+def test_every_row_of_every_table_names_the_versions_it_is_for(engine: Engine) -> None:
+    assert all(rule.versions for rule in (*engine.rules, *engine.faults))
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+def test_every_engine_tells_the_phases_that_no_load_is_without(engine: Engine) -> None:
+    told = {rule.phase for rule in engine.rules}
+    assert told >= {Phase.LAUNCH, Phase.WEIGHTS, Phase.READY}
+    assert any(rule.kind is MarkKind.START for rule in engine.rules)
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, GENERIC], ids=lambda engine: engine.name)
+def test_every_phase_that_an_engine_tells_has_its_place_in_its_loads(engine: Engine) -> None:
+    told = {rule.phase for rule in engine.rules if rule.phase is not None}
+    assert told <= set(engine.order)

@@ -70,7 +70,7 @@ def after(*lines: str) -> LogPhases:
         ("tgi-1  | " + ROUTER + "Connected", MarkKind.READY, Phase.READY),
         (
             ROUTER.split("text")[0]
-            + 'generate{parameters=GenerateParameters { best_of: None } total_time="1.2s" time_per_token="25ms"}: '
+            + 'generate{parameters=Parameters { best_of: None } total_time="1.2s" time_per_token="25ms"}: '
             "text_generation_router::server: router/src/server.rs:457: Success",
             MarkKind.STEADY,
             Phase.READY,
