@@ -37,6 +37,7 @@ def only(line: str) -> Mark:
             {"kv_cache_gib": 2.36},
         ),
         (V1_11 + "Available KV cache memory: 11.17 GiB", {"kv_cache_gib": 11.17}),
+        (CORE + "Available KV cache memory: -0.72 GiB", {"kv_cache_gib": -0.72}),
         (CORE + "Explicitly set (1.0/23.54) GiB for KV cache on node 0.", {"kv_cache_gib": 1.0}),
         (CORE + "GPU KV cache size: 1,001,650 tokens", {"kv_cache_tokens": 1001650}),
         (CORE + "Maximum concurrency for 200,000 tokens per request: 5.01x", {"max_concurrency_x": 5.01}),

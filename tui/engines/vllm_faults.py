@@ -240,8 +240,9 @@ ECHOES = (
         FaultKind.UNKNOWN,
         re.compile(
             r"EngineCore (?:failed to start|(?:encountered|hit) )|EngineDeadError|WorkerProc failed to start"
+            r"|Got fatal signal from worker processes"
         ),
-        ("EngineCore", "EngineDeadError", "WorkerProc"),
+        ("EngineCore", "EngineDeadError", "WorkerProc", "fatal signal"),
         "The engine failed.",
         "Read the first traceback of the lowest process: a worker's before the engine core's.",
         weight=Weight.ECHO,

@@ -144,7 +144,7 @@ WEIGHTS = (
         Phase.WEIGHTS,
         (r"Loading model weights took (?P<weights_gib>[\d.]+) GB", "to 0.7"),
         (
-            r"Model loading took (?P<weights_gib>[\d.]+) GiB(?: memory)? and (?P<seconds>[\d.]+) seconds",
+            r"Model loading took (?P<weights_gib>-?[\d.]+) GiB(?: memory)? and (?P<seconds>[\d.]+) seconds",
             "0.8+; memory from 0.11, V2 runner 0.28+",
         ),
     ),
@@ -233,7 +233,7 @@ KV_CACHE = (
             "0.11+, a fixed size",
         ),
         (r"Explicitly set \((?P<kv_cache_gib>[\d.]+)/[\d.]+\) GiB for KV cache", "0.28+, CPU"),
-        (r"Available KV cache memory: (?P<kv_cache_gib>[\d.]+) GiB", "0.9+"),
+        (r"Available KV cache memory: (?P<kv_cache_gib>-?[\d.]+) GiB", "0.9+; below 0 where none is left"),
         (r"Overriding num_gpu_blocks=", "0.8+"),
         (r"Auto-fit max_model_len", "0.13+"),
         (
@@ -264,13 +264,13 @@ CAPTURE = (
     *ends(
         Phase.CAPTURE,
         (
-            r"Graph capturing finished in (?P<seconds>\d+) secs(?:, took (?P<graph_gib>[\d.]+) GiB)?",
+            r"Graph capturing finished in (?P<seconds>\d+) secs(?:, took (?P<graph_gib>-?[\d.]+) GiB)?",
             "all; size from 0.6.2",
         ),
     ),
     *within(
         Phase.CAPTURE,
-        (r"CUDA graph pool memory: (?P<graph_pool_gib>[\d.]+) GiB \(actual\)", "0.18+"),
+        (r"CUDA graph pool memory: (?P<graph_pool_gib>-?[\d.]+) GiB \(actual\)", "0.18+"),
     ),
 )
 
