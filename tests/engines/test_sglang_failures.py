@@ -115,6 +115,18 @@ FAULTS: list[tuple[str, FaultKind | None, Weight]] = [
         Weight.ERROR,
     ),
     ("AssertionError: res=<Response [502]>, res.text=''", FaultKind.WARMUP_FAILED, Weight.CAUSE),
+    (
+        "requests.exceptions.ConnectionError: HTTPConnectionPool(host='10.0.0.1', port=30000): Max retries"
+        " exceeded with url: /get_model_info (Caused by ProxyError)",
+        FaultKind.WARMUP_FAILED,
+        Weight.CAUSE,
+    ),
+    (
+        "launch_server.py: error: unrecognized arguments: --tpp 8",
+        FaultKind.BAD_CONFIG,
+        Weight.CAUSE,
+    ),
+    ("RuntimeError: Decode out of memory. Try to lower your batch size.", FaultKind.OOM_KV, Weight.CAUSE),
     ("RuntimeError: DeepEP error: timeout (dispatch CPU)", FaultKind.TIMEOUT, Weight.CONSEQUENCE),
     (
         "RuntimeError: Cannot find any model weights: No model weights found",
@@ -151,6 +163,8 @@ def test_a_failure_has_its_kind_weight_cause_and_next_step(
         MAIN + "Port 30001 is already in use, trying port 30002",
         MAIN + "Using custom SIGQUIT handler: <function f>",
         MAIN + "Exit code: 0",
+        "'(ReadTimeoutError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Read timed out. "
+        "(read timeout=10)\"))'",
         MAIN + "Setup Custom allreduce failed with CUDART error: peer access is not supported",
         MAIN + "Health check failed. Server couldn't get a response from detokenizer for last 20 seconds.",
         "[rank0]:[W1129 ProcessGroupNCCL.cpp:1575] Warning: WARNING: destroy_process_group() was not called",

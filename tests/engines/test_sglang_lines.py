@@ -29,6 +29,7 @@ def only(line: str) -> Mark:
 PHASE_LINES: list[tuple[str, MarkKind, Phase]] = [
     (MAIN + "server_args=ServerArgs(model_path='m', tp_size=8)", MarkKind.START, Phase.LAUNCH),
     (MAIN + "server_args={'model_path': 'm', 'tp_size': 8}", MarkKind.START, Phase.LAUNCH),
+    (MAIN + "Launch DP0 starting at GPU #0.", WITHIN, Phase.LAUNCH),
     (TIME + "Init torch distributed begin.", BEGINS, Phase.DISTRIBUTED),
     (TIME + "Init parallel begin.", BEGINS, Phase.DISTRIBUTED),
     (TIME + "sglang is using nccl==2.27.3", WITHIN, Phase.DISTRIBUTED),

@@ -36,6 +36,10 @@ RULES = (
     *starts(
         (r"server_args=(?P<arguments>(?:ServerArgs\(|\{).*)", "ServerArgs( to 0.5.15, a dict in 0.5.23"),
     ),
+    *within(
+        Phase.LAUNCH,
+        (r"Launch DP\d+ starting at GPU", "0.4+"),
+    ),
     *begins(
         Phase.DISTRIBUTED,
         (r"Init torch distributed begin\.", "0.4.0 to 0.5.20"),

@@ -41,6 +41,13 @@ _CAUSES = (
         phase=Phase.KV_CACHE,
     ),
     FaultRule(
+        FaultKind.OOM_KV,
+        re.compile(r"(?:Prefill|Decode) out of memory\. Try to lower your batch size"),
+        ("out of memory",),
+        "The KV cache had no room left for the requests under way.",
+        "Lower --max-running-requests or raise --mem-fraction-static; with defaults this should not happen.",
+    ),
+    FaultRule(
         FaultKind.OOM_HOST,
         re.compile(r"Not enough host memory (?:available|for V4|for DSA|for MiniMax)"),
         ("Not enough",),
@@ -70,6 +77,15 @@ _CAUSES = (
         PORT_STEP,
         terminal=True,
         versions="0.5.5+",
+    ),
+    FaultRule(
+        FaultKind.BAD_CONFIG,
+        re.compile(r"^(?:launch_server\.py|sglang(?: \w+)?): error: (?P<what>[^\n]{1,120})"),
+        (": error: ",),
+        "SGLang does not take these arguments: {what}.",
+        "Compare them with `python3 -m sglang.launch_server --help` of this version.",
+        terminal=True,
+        phase=Phase.LAUNCH,
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -135,7 +151,7 @@ _CAUSES = (
             r"Ninja build failed|ninja: build stopped|Failed to compile|NVCC compilation failed"
             r"|NVRTC"
         ),
-        ("build failed", "build stopped", "compil", "NVRTC"),
+        ("build failed", "build stopped", "compil", "NVRTC_ERROR"),
         "Compiling a kernel failed.",
         "Read the compiler's own lines above; a full disk, a missing nvcc or too little host memory are "
         "usual reasons.",
@@ -153,8 +169,8 @@ _CAUSES = (
     FaultRule(
         FaultKind.WARMUP_FAILED,
         re.compile(
-            r"HTTPS?ConnectionPool\(host=\S+ port=\d+\): .*(?:model_info|/generate|/encode|chat/completions"
-            r"|Read timed out)"
+            r"HTTPS?ConnectionPool\(host='[^']+', port=(?!443\b)\d+\): "
+            r"(?:.*url: /(?:get_)?(?:model_info|generate|encode|v1/)|Read timed out\. \(read timeout=\d{3,})"
         ),
         ("ConnectionPool(",),
         "The server's own first request did not reach it or was not answered in time.",
