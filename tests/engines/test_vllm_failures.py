@@ -176,7 +176,7 @@ def test_a_stop_is_told_from_a_death_by_which_came_first(lines: tuple[str, ...],
             None,
         ),
         (
-            "Got fatal signal from worker processes, shutting down. See stack trace above for root cause issue.",
+            "Got fatal signal from worker processes, shutting down. See stack trace above for",
             FaultKind.UNKNOWN,
             Weight.ECHO,
             True,

@@ -155,7 +155,7 @@ SETTINGS = (
         re.compile(
             r"Cannot find any model weights|Cannot find any of .{1,200}model"
             r"|There is no module or parameter named"
-            r"|weights were not initialized from checkpoint|KeyError: '[^']*weight|size mismatch for "
+            r"|weights were not initialized from checkpoint|KeyError: '[^']{0,300}weight|size mismatch for "
         ),
         ("Cannot find any", "no module or parameter", "not initialized from", "KeyError", "size mismatch"),
         "The weight files are not there, or not those of this model.",
@@ -185,7 +185,7 @@ DEATHS = (
     ),
     FaultRule(
         FaultKind.OOM_HOST,
-        re.compile(r"died.{0,30}exit code: -9\b|Failed core proc\(s\): \{[^}]*: -9\b"),
+        re.compile(r"died.{0,30}exit code: -9\b|Failed core proc\(s\): \{[^}]{0,300}: -9\b"),
         ("exit code: -9", ": -9"),
         "A process was killed by signal 9: the host's OOM killer, or a person.",
         _KILLED,
@@ -205,7 +205,7 @@ DEATHS = (
         FaultKind.RANK_DIED,
         re.compile(
             r"Segfault encountered|Fatal Python error: |died.{0,30}exit code: -\d"
-            r"|Failed core proc\(s\): \{[^}]*: -\d"
+            r"|Failed core proc\(s\): \{[^}]{0,300}: -\d"
         ),
         ("Segfault", "Fatal Python", "exit code: -", "Failed core"),
         "A process crashed natively, so that it left no traceback.",
