@@ -225,6 +225,21 @@ def test_a_record_glued_to_a_bar_gives_both_marks(
 
 
 @pytest.mark.parametrize(
+    "around",
+    ["{}", "[pod/llm-0/main] {}", "2026-02-26T05:33:19.1Z stderr F {}", '{{"message":"{}","level":"INFO"}}'],
+)
+def test_a_bar_behind_a_container_prefix_is_read_though_a_record_is_glued_to_it(around: str) -> None:
+    bar = "Capturing batches (bs=4 avail_mem=7.67 GB):  25%|##   | 1/4 [00:08<00:24,  8.29s/it]"
+    found = marks(around.format(bar + TIME + "Registering 2048 cuda graph addresses"))
+    assert [(mark.kind, mark.phase) for mark in found] == [(PROGRESS, Phase.CAPTURE), (WITHIN, Phase.CAPTURE)]
+
+
+def test_a_json_line_ends_where_its_message_does() -> None:
+    mark = only('{"log":"' + MAIN + 'INFO:     Shutting down\\n","stream":"stderr"}')
+    assert mark.kind is MarkKind.SHUTDOWN
+
+
+@pytest.mark.parametrize(
     "line",
     [
         MAIN + "SIGTERM received. signum=None frame=None. Draining requests and shutting down...",

@@ -8,7 +8,7 @@ import msgspec
 from tui.engines.base import Engine
 from tui.engines.faults import COMMON_FAULTS
 from tui.engines.header import BREAK, BREAK_WITHIN, LEVEL, OTHER_LOGGER, ranks_in, without_outer
-from tui.engines.lines import BAR, troubling
+from tui.engines.lines import BAR
 from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
 from tui.engines.rules import Rule, first_word
 from tui.engines.tracebacks import Tracebacks, Traced, quoted
@@ -43,10 +43,13 @@ class LineReader:
         self._rules, self._anywhere = _index(rule for rule in engine.rules if not rule.bar)
         self._bars = [rule for rule in engine.rules if rule.bar]
         self._faults = (*engine.faults, *COMMON_FAULTS)
+        self._hints = _shortest({hint for rule in self._faults for hint in rule.hints})
         self._tracebacks = Tracebacks(engine.frames)
 
     def read(self, line: str) -> Heard:
         """Return what a cleaned line says."""
+        if line[:1] == "{":
+            line = _unwrapped(line)
         found = self._record.search(line)
         if found is not None:
             return self._recorded(line, found)
@@ -70,7 +73,7 @@ class LineReader:
             uvicorn = LEVEL.match(message)
             if uvicorn is not None:
                 level, message = uvicorn["level"], message[uvicorn.end() :]
-        marks = self._bar_marks(head, NOBODY) if "%" in head else ()
+        marks = self._bar_marks(_unwrapped(head), NOBODY) if "%" in head else ()
         rule = self._matching(message)
         calm = level in _CALM
         if rule is None and calm and self._bar_free(message):
@@ -123,10 +126,12 @@ class LineReader:
         traced = self._tracebacks.read(message, speaker, raw=raw)
         if traced.mark is not None:
             marks += (traced.mark,)
-        if calm or (traced.frame and not traced.quoted) or not (traced.exception or troubling(message)):
+        if calm or (traced.frame and not traced.quoted) or not (traced.exception or self._hinted(message)):
             return marks
         fault = self._fault(message, traced)
-        return marks if fault is None else (*marks, Mark(MarkKind.FAULT, traced.speaker or speaker, fault=fault))
+        return (
+            marks if fault is None else (*marks, Mark(MarkKind.FAULT, traced.speaker or speaker, fault=fault))
+        )
 
     def _fault(self, message: str, traced: Traced) -> FaultMark | None:
         for rule in self._faults:
@@ -136,6 +141,10 @@ class LineReader:
                     fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
                     return quoted(fault) if traced.quoted else fault
         return self._tracebacks.unknown(traced.uncaught) if traced.exception else None
+
+    def _hinted(self, message: str) -> bool:
+        """Return whether a message may tell of a failure; False is certain."""
+        return any(hint in message for hint in self._hints)
 
     def _bar_free(self, message: str) -> bool:
         return "%" not in message and self.engine.access_hint not in message
@@ -164,6 +173,16 @@ class LineReader:
         return None
 
 
+def _unwrapped(line: str) -> str:
+    """Return a line without what container front ends, JSON loggers and frames put around it."""
+    for _ in range(_LAYERS):
+        inner = without_outer(line)
+        if inner is None:
+            break
+        line = inner
+    return line
+
+
 def _index(rules: Iterable[Rule]) -> tuple[dict[str, list[Rule]], list[Rule]]:
     """Order rules by the first word of what they match; those that do not tell it come second."""
     by_word: dict[str, list[Rule]] = {}
@@ -174,3 +193,8 @@ def _index(rules: Iterable[Rule]) -> tuple[dict[str, list[Rule]], list[Rule]]:
         if not rule.words:
             anywhere.append(rule)
     return by_word, anywhere
+
+
+def _shortest(texts: set[str]) -> tuple[str, ...]:
+    """Leave out every text that holds another one: where it stands, so does that one."""
+    return tuple(text for text in sorted(texts) if not any(other in text for other in texts - {text}))

@@ -320,7 +320,7 @@ SGLANG = Engine(
     ),
     header=HeaderForm(
         record=re.compile(
-            r"\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?|\d\d-\d\d \d\d:\d\d:\d\d)"
+            r"\[(?P<time>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?)"
             r"(?P<ranks>(?: (?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d+)*)\] (?:(?P<level>[A-Z]+) [\w.-]+\.py:\d+: )?"
         ),
     ),
