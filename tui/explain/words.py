@@ -60,17 +60,14 @@ def verdict(report: Report) -> str:
     """Return the one line that matters."""
     phase = Phase(report.phase)
     place = "while ready" if phase is Phase.READY else f"in {phase.words}"
-    several = len(report.files) > 1
     match report.outcome:
         case "failed":
             fault = report.fault
-            why = (
-                "" if fault is None else f": {_kind(fault)} ({_line(fault.line_number, fault.file, several)})"
-            )
+            why = "" if fault is None else f": {_kind(fault)} (line {fault.line_number})"
             return f"FAILED {place}{why}"
         case "stopped":
             stop = report.stop
-            where = "" if stop is None else f" ({_line(stop.line_number, stop.file, several)})"
+            where = "" if stop is None else f" (line {stop.line_number})"
             return f"STOPPED {place}, as it was asked to{where}"
         case "ready":
             began = next((each.began for each in report.phases if each.name == Phase.READY), None)
@@ -115,10 +112,9 @@ def _line(number: int, file: str, several: bool) -> str:
 
 
 def _so_far(phases: list[PhaseReport]) -> str:
-    now = phases[-1] if phases else None
-    if now is None or now.seconds is None:
-        return ""
-    return f" for {duration(now.seconds)} when the log ends"
+    seconds = phases[-1].seconds if phases else None
+    # What came after the last time stamp nobody knows: a load that hangs writes none.
+    return f", for {duration(seconds)} at least" if seconds else ""
 
 
 def _why(report: Report) -> Iterator[str]:
@@ -126,9 +122,11 @@ def _why(report: Report) -> Iterator[str]:
     if fault is not None:
         yield from _said("cause", fault.cause)
         yield from _said("next step", fault.next_step)
-        yield from _quoted(fault.line_number, fault.line)
-    elif report.stop is not None:
-        yield from _quoted(report.stop.line_number, report.stop.line)
+    told = fault or report.stop
+    if told is not None:
+        yield from _quoted(told.line_number, told.line)
+        if len(report.files) > 1:
+            yield from _said("of file", told.file)
 
 
 def _said(label: str, text: str) -> Iterator[str]:
@@ -178,12 +176,12 @@ def _progress(phase: PhaseReport) -> str:
 
 
 def _silence(silence: SilenceReport, several: bool) -> str:
-    end = "the end" if silence.before_line is None else f"line {silence.before_line}"
+    after, before = silence.after_line, silence.before_line
+    where = f"from line {after} to {'the end' if before is None else f'line {before}'}"
+    if after == before:
+        where = f"within line {after}"
     file = f" ({silence.file})" if several else ""
-    return (
-        f"{duration(silence.seconds)} at most, in {Phase(silence.phase).words}, "
-        f"from line {silence.after_line} to {end}{file}"
-    )
+    return f"{duration(silence.seconds)} at most, in {Phase(silence.phase).words}, {where}{file}"
 
 
 def _ranks(ranks: list[RankReport], *, ready: bool) -> Iterator[str]:
