@@ -138,6 +138,9 @@ FAULTS: list[tuple[str, FaultKind | None, Weight]] = [
         FaultKind.MISSING_MODEL,
         Weight.CAUSE,
     ),
+    ("FileNotFoundError: [Errno 2] No such file or directory: 'ninja'", FaultKind.COMPILE, Weight.CAUSE),
+    ("RuntimeError: HIP error: invalid argument", FaultKind.DRIVER, Weight.CAUSE),
+    ("RuntimeError: HIP error: out of memory", None, Weight.CAUSE),
     ("Fatal Python error: Segmentation fault", FaultKind.RANK_DIED, Weight.ERROR),
     ("RuntimeError: Ninja build failed. Ninja output:", FaultKind.COMPILE, Weight.CAUSE),
 ]

@@ -51,6 +51,7 @@ PHASE_LINES: list[tuple[str, MarkKind, Phase]] = [
     (TIME + "KV Cache is allocated. K size: 1.00 GB, V size: 1.00 GB.", BEGINS, Phase.KV_CACHE),
     (TIME + "Mamba Cache is allocated. max_mamba_cache_size: 80, conv_state", BEGINS, Phase.KV_CACHE),
     (TIME + "DSV4 pool sizes: full=2999808, swa=13312", BEGINS, Phase.KV_CACHE),
+    (TIME + "DSv4 memory calculation: bytes_per_full_token=15955.85, x", BEGINS, Phase.KV_CACHE),
     (TIME + "Post-capture KV sizing: full_layer_tokens=1, swa_layer_tokens=2", WITHIN, Phase.KV_CACHE),
     (TIME + "Memory pool end. avail mem=2.44 GB", ENDS, Phase.KV_CACHE),
     (TIME + "Running FlashInfer autotune...", WITHIN, Phase.COMPILE),

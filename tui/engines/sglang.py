@@ -133,7 +133,10 @@ RULES = (
         ),
         (r"Mamba Cache is allocated\.", "0.5.2+ hybrids"),
         (r"SWAKVPool mem usage: (?P<kv_cache_gib>[\d.]+) GB", "0.5.2+ hybrids"),
-        (r"DSV4 pool sizes: full=(?P<kv_cache_tokens>\d+)", "DeepSeek-V4"),
+        (
+            r"DSV4 pool sizes: full=(?P<kv_cache_tokens>\d+)|DSv4 memory calculation: ",
+            "DeepSeek-V4, which prints no KV line",
+        ),
     ),
     *within(
         Phase.KV_CACHE,
@@ -219,7 +222,7 @@ RULES = (
         (
             r"max_total_num_tokens=(?P<kv_cache_tokens>\d+), "
             r"(?:.*available_gpu_mem=(?P<free_gib>[\d.]+) GB)?",
-            "all; the first rank alone from 0.4.1, memory 0.5.2+",
+            "all; memory 0.5.2+. The research says the first rank alone from 0.4.1; a log of 2025-03 has all",
         ),
         (
             r"Engine startup timings \(s\): load_weight=(?P<load_weights_s>[\d.]+)"

@@ -148,10 +148,10 @@ _CAUSES = (
     FaultRule(
         FaultKind.COMPILE,
         re.compile(
-            r"Ninja build failed|ninja: build stopped|Failed to compile|NVCC compilation failed"
-            r"|NVRTC"
+            r"No such file or directory: '[^']{0,200}\b(?:ninja|nvcc)'|Ninja build failed|ninja: build stopped"
+            r"|Failed to compile|NVCC compilation failed|NVRTC_ERROR"
         ),
-        ("build failed", "build stopped", "compil", "NVRTC_ERROR"),
+        ("No such file", "build failed", "build stopped", "compil", "NVRTC_ERROR"),
         "Compiling a kernel failed.",
         "Read the compiler's own lines above; a full disk, a missing nvcc or too little host memory are "
         "usual reasons.",
@@ -293,6 +293,15 @@ _REPORTS = (
 )  # fmt: skip
 
 _ECHOES = (
+    FaultRule(
+        FaultKind.DRIVER,
+        re.compile(r"HIP (?:error|failure): "),
+        ("HIP error", "HIP failure"),
+        "A call to the GPU failed; every later call of that process fails with it.",
+        "Look at the kernel log (`dmesg`) for the GPU's faults, and compare the ROCm versions of image "
+        "and driver.",
+        versions="ROCm",
+    ),
     FaultRule(
         FaultKind.UNKNOWN,
         re.compile(
