@@ -148,8 +148,8 @@ _CAUSES = (
     FaultRule(
         FaultKind.COMPILE,
         re.compile(
-            r"No such file or directory: '[^']{0,200}\b(?:ninja|nvcc)'|Ninja build failed|ninja: build stopped"
-            r"|Failed to compile|NVCC compilation failed|NVRTC_ERROR"
+            r"No such file or directory: '[^']{0,200}\b(?:ninja|nvcc)'|Ninja build failed"
+            r"|ninja: build stopped|Failed to compile|NVCC compilation failed|NVRTC_ERROR"
         ),
         ("No such file", "build failed", "build stopped", "compil", "NVRTC_ERROR"),
         "Compiling a kernel failed.",
