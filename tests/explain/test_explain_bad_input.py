@@ -114,6 +114,19 @@ def test_one_file_by_two_names(refuse: Refuse, write: Write, tmp_path: Path) -> 
     assert refuse(path, str(tmp_path / "other.log")).endswith("other.log is named twice; name each log once")
 
 
+def test_a_name_of_odd_bytes_is_no_traceback_and_moves_no_cursor(
+    write: Write, refuse: Refuse, tminus: Tminus, tmp_path: Path
+) -> None:
+    name = os.fsdecode(os.fsencode(str(tmp_path)) + b"/caf\xe9\x1b[2J.log")
+    assert "\x1b" not in refuse(name)
+
+    Path(name).write_text("text")
+    done = tminus(name, "--json")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"caf.log" in done.stdout
+
+
 def test_an_engine_that_is_unknown_is_answered_with_the_known_ones(refuse: Refuse, write: Write) -> None:
     said = refuse(write("text"), "--engine", "sglan")
 

@@ -52,6 +52,7 @@ def test_every_log_is_told_in_words_and_as_json_without_negative_times(corpus: d
 
         assert all(len(line) <= WIDTH for line in lines(found)), name
         assert json.loads(encoded(found))["phase"] == found.phase
+        assert found.phases[-1].name == found.phase, name
         for phase in found.phases:
             numbers = (phase.began, phase.ended, phase.seconds, phase.longest_silence_s)
             assert all(number is None or number >= 0 for number in numbers), name

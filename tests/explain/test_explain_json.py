@@ -123,6 +123,21 @@ def test_the_rank_that_is_behind_lags_and_the_load_stands_there(
     ]
 
 
+def test_a_failure_told_without_its_load_stands_where_the_traceback_went(
+    write: Write, explain: Explain
+) -> None:
+    text = (
+        "[2026-11-29 10:01:34 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/sglang/srt/model_executor/model_runner.py", line 1, in load_model\n'
+        "    self.model = get_model()\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB.\n"
+    )
+    report = explain(write(text))
+
+    assert (report["outcome"], report["phase"]) == ("failed", "weights")
+    assert times(report) == [("weights", None, 0.0, None)]
+
+
 def test_an_empty_log_is_an_unfinished_launch(write: Write, explain: Explain) -> None:
     report = explain(write(""))
 

@@ -14,6 +14,7 @@ from tui.explain.reading import Reading
 from tui.explain.several import held_back, one_engine, together
 from tui.explain.sources import LogFault, LogFile, same_file
 from tui.explain.start import Start
+from tui.transport.clean import clean
 from tui.watch.lanes import Lane
 from tui.watch.phases import LogPhases, Outcome
 from tui.watch.root_cause import Cause
@@ -133,7 +134,7 @@ def explain(names: Sequence[str], engine: Engine | None = None) -> Report:
     """
     for place, name in enumerate(names):
         if any(same_file(name, other) for other in names[:place]):
-            raise LogFault(f"{name} is named twice; name each log once")
+            raise LogFault(f"{clean(name)} is named twice; name each log once")
     with ExitStack() as stack:
         files = [stack.enter_context(closing(LogFile(name))) for name in names]
         return _explain(files, engine)

@@ -12,6 +12,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
+from tui.transport.clean import clean
+
 STANDARD_INPUT = "-"
 CHUNK_BYTES = 256 * 1024
 # A page of text holds hardly any control characters and next to no broken UTF-8; machine code, images and
@@ -39,7 +41,7 @@ class LogFile:
 
     def __init__(self, given: str) -> None:
         self.given = given
-        self.name = "standard input" if given == STANDARD_INPUT else given
+        self.name = "standard input" if given == STANDARD_INPUT else clean(given)
         self._kept: IO[bytes] | None = None
 
     def chunks(self, skip_lines: int = 0) -> Iterator[bytes]:
@@ -85,7 +87,7 @@ class LogFile:
             yield sys.stdin.buffer
         else:
             if Path(self.given).is_dir():
-                raise LogFault(f"{self.given} is a directory; name the log file in it")
+                raise LogFault(f"{self.name} is a directory; name the log file in it")
             with open(self.given, "rb") as file:
                 yield file
 

@@ -50,6 +50,7 @@ class Start:
         self._bars: dict[str, float] = {}
         self._progress: Progress | None = None
         self._over = False
+        self._over_s: float | None = None
 
     @property
     def phase(self) -> Phase:
@@ -76,8 +77,12 @@ class Start:
 
     def finish(self) -> None:
         """The log ends here. A silence that lasts until its last time stamp counts."""
-        if not self.timeline.spans:
-            self.timeline.move(self.phase, None if self._base is None else 0.0)
+        if self.timeline.phase is not self.phase:
+            # The lines after a failure may tell where it happened, not since when the load was there.
+            launched = not self.timeline.spans and self._base is not None and self.phase is Phase.LAUNCH
+            self.timeline.move(self.phase, 0.0 if launched else None)
+            if self._over:
+                self.timeline.close(self._over_s)
         if self.at_s is not None and self.phases.outcome == "unfinished":
             self._went_on(self.at_s, None, self._heard[1])
 
@@ -151,6 +156,5 @@ class Start:
                 timeline.went_on(progress)
         if phases.outcome in _OVER:
             self._over = True
-            if not timeline.spans:
-                timeline.move(self.phase, None if self._base is None else 0.0)
+            self._over_s = at_s
             timeline.close(at_s)
