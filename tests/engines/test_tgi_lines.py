@@ -129,6 +129,16 @@ def test_the_shard_that_is_not_ready_holds_the_load_back() -> None:
     assert phases.lanes.lagging == []
 
 
+def test_json_output_is_read() -> None:
+    line = (
+        '{"timestamp":"2024-05-21T12:39:10.284193Z","level":"INFO","fields":{"message":"Starting shard"},'
+        '"target":"text_generation_launcher","span":{"rank":0,"name":"shard-manager"}}'
+    )
+    assert mark(line).kind is MarkKind.BEGINS
+    assert LineReader(TGI).read('{"fields":{"message":7}}').marks == ()
+    assert LineReader(TGI).read('{"fields":[]}').marks == ()
+
+
 def test_seconds_are_read_and_milliseconds_are_not_taken_for_them() -> None:
     assert mark(SHARDS + "Shard ready in 48.277857716s rank=0").seconds == pytest.approx(48.277857716)
     assert mark(SHARDS + "Shard ready in 980.12ms rank=0").seconds is None

@@ -72,19 +72,30 @@ class _JsonLine(msgspec.Struct):
     event: str | None = None
     log: str | None = None
     text: str | None = None
+    fields: msgspec.Raw = msgspec.Raw()
 
 
+class _JsonFields(msgspec.Struct):
+    """Where Rust's tracing keeps it (TGI with --json-output)."""
+
+    message: str | None = None
+
+
+_json_fields = msgspec.json.Decoder(_JsonFields)
 _json = msgspec.json.Decoder(_JsonLine)
 
 
 def from_json(line: str) -> str | None:
     """Return the text of a JSON logger's line, None for anything else."""
     try:
-        fields = _json.decode(line)
+        read = _json.decode(line)
+        # A container runtime's own record holds the whole line as "log".
+        text = read.message or read.msg or read.event or read.log or read.text
+        if text is None and read.fields[:1] == b"{":
+            text = _json_fields.decode(read.fields).message
     except msgspec.DecodeError:
         return None
-    # A container runtime's own record holds the whole line as "log".
-    return fields.message or fields.msg or fields.event or fields.log or fields.text
+    return text
 
 
 def _one_line(text: str) -> str:
