@@ -91,7 +91,7 @@ def from_json(line: str) -> str | None:
         read = _json.decode(line)
         # A container runtime's own record holds the whole line as "log".
         text = read.message or read.msg or read.event or read.log or read.text
-        if text is None and read.fields[:1] == b"{":
+        if text is None and bytes(read.fields)[:1] == b"{":
             text = _json_fields.decode(read.fields).message
     except msgspec.DecodeError:
         return None

@@ -200,10 +200,10 @@ LLAMACPP = Engine(
     warning=re.compile(rf"{_LEVEL}W |\bwarning: |^WARN +\["),
     # "request: GET /health 127.0.0.1 200"; to 2024-08 `request | … remote_addr="…" … method="GET"`.
     access=re.compile(
-        r"\brequest(?=: [A-Z]+ +/| \| )(?=.*?(?:: |method=\")(?P<method>[A-Z]+))"
-        r"(?=.*?(?:: [A-Z]+ +|path=\")(?P<path>[^\s?\"]+))"
-        r"(?=.*?(?:: [A-Z]+ +\S+ +|remote_addr=\")(?P<client>[^\s\"]+))"
-        r"(?=.*?(?:: [A-Z]+ +\S+ +\S+ +|status=)(?P<code>\d{3})\b)"
+        r"\brequest(?=: [A-Z]+ +/| \| )(?=.{0,400}?(?:: |method=\")(?P<method>[A-Z]+))"
+        r"(?=.{0,400}?(?:: [A-Z]+ +|path=\")(?P<path>[^\s?\"]+))"
+        r"(?=.{0,400}?(?:: [A-Z]+ +\S+ +|remote_addr=\")(?P<client>[^\s\"]+))"
+        r"(?=.{0,400}?(?:: [A-Z]+ +\S+ +\S+ +|status=)(?P<code>\d{3})\b)"
     ),
     access_hint="request",
     first_lines=(r"\bbuild: \d+ \(", r"\bbuild \d+ \(\w+\) with ", r"verbosity = [0-3] \(adjust"),

@@ -54,7 +54,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
-        re.compile(r"(?:failed|unable) to open .*(?:No such file or directory|Permission denied)"),
+        re.compile(r"(?:failed|unable) to open .{1,400}?(?:No such file or directory|Permission denied)"),
         ("to open",),
         "The model file is not there, or may not be read.",
         "Check the path given with -m, as the server's user and inside its container.",
@@ -69,8 +69,8 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
     FaultRule(
         FaultKind.MISSING_MODEL,
         re.compile(
-            r"error loading model: .*(?:not within the file bounds|corrupted or incomplete)"
-            r"|error loading model: .*reached end of file|(?:invalid|bad) magic\b"
+            r"error loading model: .{0,300}?(?:not within the file bounds|corrupted or incomplete)"
+            r"|error loading model: .{0,300}?reached end of file|(?:invalid|bad) magic\b"
             r"|failed to read (?:magic|header|key-value|tensor)"
         ),
         ("error loading model", "magic", "failed to read"),
@@ -80,7 +80,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
     FaultRule(
         FaultKind.BAD_CONFIG,
         re.compile(
-            r"error loading model(?: \w+)?: .*(?:unknown model architecture|unknown pre-tokenizer"
+            r"error loading model(?: \w+)?: .{0,300}?(?:unknown model architecture|unknown pre-tokenizer"
             r"|missing tensor|wrong number of tensors|has wrong shape|key not found|cannot find tokenizer"
             r"|invalid split)"
         ),
@@ -90,7 +90,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
     ),
     FaultRule(
         FaultKind.UNKNOWN,
-        re.compile(r"error loading model(?: \w+)?: (?!.*failed to load model)"),
+        re.compile(r"error loading model(?: \w+)?: (?!.{0,300}failed to load model)"),
         ("error loading model",),
         "The loader gave up.",
         "Read this line: it says what it could not do.",
