@@ -101,6 +101,15 @@ def test_a_record_is_found_behind_the_dots_of_a_load() -> None:
     assert heard.time == "2025-08-20T10:00:00.000Z"
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["2026-09-26T20:01:22+00:00 host ollama[4426]: ", "Sep 26 20:01:22 host ollama[4426]: ", "ollama-1  | "],
+)
+def test_what_a_journal_puts_before_a_line_is_taken_off(head: str) -> None:
+    assert mark(head + ollama('"llama-server started in 9.83 seconds"')).kind is MarkKind.READY
+    assert mark(head + "srv  llama_server: model loaded").phase is Phase.START_API
+
+
 def test_a_bar_tells_progress_of_the_weights() -> None:
     said = mark("Loading weights from safetensors:  40%|████      | 2/5 [00:16<00:00,  3.32s/it]")
     assert said.phase is Phase.WEIGHTS

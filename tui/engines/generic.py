@@ -33,9 +33,10 @@ from tui.requests import Matcher
 # (`time=… level=… source=… msg="…"`), also behind the dots of a load. That has no level here: it tells a
 # failed load at INFO.
 _RECORD = (
-    r"(?:\btime=|\[)?(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)"
+    r"^\.{0,100}(?:time=|\[)?"
+    r"(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?)"
     r"(?: level=\w+ (?:source=\S+ )?msg=\"?"
-    r"|\]? +(?:[-|] |\[\d+\] )?(?:[\w.]+ - (?=[A-Z]+ - ))?"
+    r"|\]? +(?!\S{1,80} \S{1,80}\[\d+\]: )(?:[-|] |\[\d+\] )?(?:[\w.]+ - (?=[A-Z]+ - ))?"
     r"(?:\[?(?P<level>DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b\]?:? *(?:[-|] )?)?"
     r"(?:[\w.]+\.py:\d+:? (?:[-|] )?|[\w.]+:[\w<>]+:\d+ - )?)"
 )
@@ -113,7 +114,10 @@ RULES = (
     ),
 )
 
-_OLLAMA_FAILS = r"(?:error loading llama server|Load failed|error loading model|do load request)\b.*error=.*"
+_OLLAMA_FAILS = (
+    r"^(?:error loading llama server|Load failed|error loading model|do load request)\b"
+    r".{0,2000}?error=.{0,2000}?"
+)
 
 FAULTS = (
     FaultRule(

@@ -13,11 +13,12 @@ import msgspec
 from tui.engines.marks import NOBODY, Speaker
 
 # docker compose and podman ("name-1  | ", "[name]     | "), kubectl ("[pod/name/container] "), the container
-# runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34 host unit[7]: "),
-# a runner's "DATE TIME | ", a frame drawn by a terminal ("│ ").
+# runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34 host unit[7]: ",
+# and with an ISO time), a runner's "DATE TIME | ", a frame drawn by a terminal ("│ ").
 OUTER = re.compile(
     r"[\w./-]{1,80} {1,30}\| |\[[\w./-]{1,80}\] {1,30}\| |\[pod/[^\]]{1,200}\] "
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"
+    r"(?:[\w.-]{1,80} [\w.@/-]{1,80}\[\d{1,9}\]: )?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w.@/-]{1,80}\[\d{1,9}\]: "
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})? \| "
     r"|[│┃║] ?"

@@ -123,7 +123,7 @@ FAULTS = (
         FaultKind.OOM_KV,
         re.compile(
             r"Not enough memory to handle \d+ (?:prefill|total) tokens"
-            r"|Not enough memory.*You need to decrease `--max-batch-prefill-tokens`"
+            r"|Not enough memory.{0,200}?You need to decrease `--max-batch-prefill-tokens`"
         ),
         ("Not enough memory", "memory", "You need to decrease"),
         "The warm-up's largest batch does not fit beside the weights.",
