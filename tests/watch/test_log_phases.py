@@ -275,6 +275,38 @@ def test_the_frames_of_a_traceback_that_was_survived_tell_no_later_failure() -> 
     assert (phases.outcome, phases.phase) == ("failed", Phase.WEIGHTS)
 
 
+@pytest.mark.parametrize(
+    ("engine", "line"),
+    [
+        ("sglang", record("Receive: obj=GenerateReqInput(text='[Errno 98] CUDA out of memory. Bus error')")),
+        ("sglang", record("Finish: obj=GenerateReqInput(text='an illegal memory access')", "TP0")),
+        ("vllm", "(APIServer pid=1) INFO 11-29 10:00:00 [logger.py:3] prompt: 'CUDA out of memory'"),
+        ("vllm", "prompt: 'CUDA out of memory'"),
+    ],
+)
+def test_a_prompt_that_quotes_a_failure_is_none(engine: str, line: str) -> None:
+    phases = read(make_phases(engine), line)
+    assert (phases.outcome, phases.suspect) == ("unfinished", None)
+
+
+@pytest.mark.parametrize(
+    ("engine", "line"),
+    [
+        (
+            "vllm",
+            "(EngineCore pid=1) WARNING 11-29 10:00:00 [tune.py:3] CUDA out of memory, trying the next one",
+        ),
+        ("vllm", "W1129 10:00:00.123 1 torch/_inductor/select_algorithm.py:2] CUDA out of memory"),
+        ("sglang", record("WARNING tune.py:3: CUDA out of memory, trying the next one")),
+        ("llamacpp", "warning: failed to mlock 1000-byte buffer: Cannot allocate memory"),
+        ("vllm", "host:1:2 [0] NCCL INFO ras: bind failed: Address already in use"),
+        ("sglang", "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."),
+    ],
+)
+def test_who_only_warns_goes_on(engine: str, line: str) -> None:
+    assert read(make_phases(engine), line).outcome == "unfinished"
+
+
 # Root causes.
 
 

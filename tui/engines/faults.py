@@ -15,9 +15,11 @@ from tui.engines.rules import FaultRule
 PORT_CAUSE = "Another program listens on the port that this server wants."
 PORT_STEP = "Find it with `ss -ltnp`, stop it or give this server another --port."
 
+# Not behind a quotation mark, unless it is that of a raise statement: prompts and arguments quote anything.
 _NO_MEMORY = (
-    r"OutOfMemoryError|(?:CUDA|HIP)(?: driver)?(?: error)?:? out of memory"
-    r"|Cuda failure (?:\d+ )?'out of memory'"
+    r"^(?:\s*raise [\w.]+\([rf]{0,2}[\"'])?[^\"']{0,300}?(?:OutOfMemoryError"
+    r"|(?:CUDA|HIP)(?: driver)?(?: error)?:? out of memory"
+    r"|Cuda failure (?:\d+ )?'out of memory')"
 )
 _HELD_BY = r".{0,300}?Process (?P<pid>\d+) has (?P<held>[\d.]+ [KMGT]iB) memory in use"
 _NO_MEMORY_HINTS = ("OutOfMemory", "out of memory")

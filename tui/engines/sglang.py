@@ -276,6 +276,7 @@ RULES = (
         (r"Health check failed\. Server couldn't get a response", "0.4.3+"),
         (r"Health check request received during shutdown", "0.5+"),
         (r"port \d+ is in use\. Waiting for", "0.5.5+, its own ports"),
+        (r"(?:Receive|Finish): obj=", "0.4+, with --log-requests: a prompt may quote any failure"),
     ),
     *shutdowns(
         (r"SIGTERM received|Signal SIGTERM received|Gracefully exiting\.\.\.", "all; per node 0.5.23"),

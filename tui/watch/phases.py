@@ -1,6 +1,9 @@
 """What an engine's log says of the load, line by line: phases, ranks, figures, outcome and root cause."""
 
+import re
 from typing import Literal
+
+import msgspec
 
 from tui.engines.base import Engine
 from tui.engines.marks import FaultKind, Figure, Mark, MarkKind, Progress, Speaker, Steady, together
@@ -13,6 +16,9 @@ Outcome = Literal["unfinished", "ready", "failed", "stopped"]
 _OVER = ("failed", "stopped")
 _BACK_UNTIL = Phase.CAPTURE
 _WORDLESS = (Phase.COMPILE, Phase.CAPTURE)
+# A program that only warns goes on: "WARNING 11-29", "[W1129 10:00:00", llama.cpp's "0.00.037.775 W ".
+_WARNS = re.compile(r"(?:^|[\s\[|])WARN(?:ING)?\b|(?:^|\[)W\d{3,4} \d\d:\d\d|\d W [a-z]")
+_HEAD = 160
 _PEEKED = (MarkKind.PROGRESS, MarkKind.BEGINS, MarkKind.WITHIN)
 
 
@@ -107,13 +113,17 @@ class LogPhases:
     # Failures.
 
     def _take_fault(self, mark: Mark, line: str, number: int, source: int) -> None:
-        if mark.fault is None or self.outcome == "stopped":
+        fault = mark.fault
+        if fault is None or self.outcome == "stopped":
             return
-        self._trace(mark.fault.phase)
+        if fault.terminal and _WARNS.search(line, 0, _HEAD):
+            fault = msgspec.structs.replace(fault, terminal=False)
+            mark = msgspec.structs.replace(mark, fault=fault)
+        self._trace(fault.phase)
         stood = self._stood(mark.speaker, source)
         self._suspects.take(mark, line, number, stood, source, self._place(stood))
-        served = mark.fault.while_loading and self.outcome == "ready"
-        if mark.fault.terminal and self.outcome != "failed" and not served:
+        served = fault.while_loading and self.outcome == "ready"
+        if fault.terminal and self.outcome != "failed" and not served:
             self.outcome = "failed"
             self.front = stood
 
