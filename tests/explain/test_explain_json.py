@@ -69,6 +69,19 @@ def test_progress_and_silence_stand_in_their_phase(write: Write, explain: Explai
     assert weights["longest_silence_s"] == 20.0
 
 
+def test_a_bar_that_names_each_size_does_not_run_ahead_of_the_clock(
+    write: Write, explain: Explain, load: str
+) -> None:
+    drawn = [
+        f"Capturing batches (bs={1000 - size}):   0%|  | {size}/900 [00:01<02:00]\r" for size in range(60)
+    ]
+    end = "[2026-11-29 10:01:07 TP0] Capture cuda graph end. Time elapsed: 3.00 s. avail mem=26.00 GB\n"
+
+    capture = explain(write(load + "".join(drawn) + "\n" + end))["phases"][-1]
+
+    assert (capture["name"], capture["began"], capture["seconds"]) == ("capture", 64.0, 3.0)
+
+
 def test_the_longest_silence_names_the_lines_around_it(write: Write, explain: Explain, ready: str) -> None:
     assert explain(write(ready))["silence"] == {
         "seconds": 20.0, "phase": "weights", "after_line": 8, "before_line": 9, "file": write(ready),

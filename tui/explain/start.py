@@ -13,6 +13,7 @@ from tui.watch.timeline import Timeline
 
 # tqdm's "[00:08<00:13, 2.09it/s]" or "[1:02:03<00:00": the time since the bar began.
 _BAR_TIME = re.compile(r"\[(?:(\d{1,4}):)?(\d{1,2}):(\d\d)<")
+_FIGURES = re.compile(r"[\d.]+")
 _NO_MOVE = frozenset((MarkKind.ACCESS, MarkKind.HEARTBEAT, MarkKind.STEADY))
 _OVER = ("failed", "stopped")
 _BARS = 64
@@ -111,12 +112,14 @@ class Start:
             return self.at_s
         hours, minutes, seconds = watches[-1]
         shown_s = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
+        # The text names what is under way ("bs=16") and so differs from one drawing to the next.
+        bar = _FIGURES.sub("#", progress.text)
         if shown_s <= 1 and len(self._bars) < _BARS:
-            self._bars.setdefault(progress.text, self.at_s)
-        if progress.text in self._bars:
-            self.at_s = max(self.at_s, self._bars[progress.text] + shown_s)
+            self._bars.setdefault(bar, self.at_s - shown_s)
+        if bar in self._bars:
+            self.at_s = max(self.at_s, self._bars[bar] + shown_s)
             if progress.done == progress.total:
-                del self._bars[progress.text]
+                del self._bars[bar]
         return self.at_s
 
     def _went_on(self, at_s: float, number: int | None, source: int) -> None:
