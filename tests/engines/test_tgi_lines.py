@@ -219,6 +219,22 @@ def test_the_cause_is_what_the_shard_wrote_not_what_the_launcher_made_of_it() ->
     assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.OOM_WEIGHTS, 3)
 
 
+def test_an_exception_behind_pytorchs_rank_is_the_cause() -> None:
+    phases = after(
+        SHARDS + "Starting shard rank=1",
+        FAILED + "shard-manager: text_generation_launcher: Shard complete standard error output:",
+        "[rank1]: Traceback (most recent call last):",
+        '[rank1]:   File "/opt/conda/bin/text-generation-server", line 8, in <module>',
+        "[rank1]:     sys.exit(app())",
+        "[rank1]: ValueError: some weights are not there",
+        " rank=1",
+        FAILED + "text_generation_launcher: Shard 1 failed to start",
+    )
+    assert phases.outcome == "failed"
+    assert phases.cause is not None
+    assert (phases.cause.kind, phases.cause.quote.number) == (FaultKind.UNKNOWN, 6)
+
+
 def test_a_stop_that_was_asked_for_is_no_failure() -> None:
     phases = after(
         ROUTER + "Connected",

@@ -114,7 +114,8 @@ class ServerArguments:
 class Metrics:
     """Names of Prometheus series, by what they count; None where the engine has none.
 
-    ``kv_used`` is a share, 0 to 1. ``generated_tokens`` is a counter: it stands still when nothing is generated.
+    ``kv_used`` is a share, 0 to 1. ``generated_tokens`` is a counter: it stands still when nothing is
+    generated.
     """
 
     running: str | None = None
@@ -136,11 +137,11 @@ class Engine:
     ``model_is_name``: without a served name on the command line the server lists the model argument itself.
     ``log_stream`` is the stream that carries phase lines. ``first_lines`` are regular expressions of which
     one is found in the first line of every start. ``sign`` is found in lines that only this engine writes,
-    ``leaning`` in lines that others may quote: they count where nothing better comes.
-    ``order`` is the order of its phases where it is not the usual one. ``header``, ``rules``, ``faults`` and
-    ``frames`` are what ``reader.py`` reads its log by; ``frames`` gives the phase of functions in tracebacks.
-    ``access`` matches an access line (groups ``client``, ``method``, ``path``, ``code``), ``access_hint`` is a
-    text in every such line; ``echo`` matches another line that a probe of ours causes. ``metrics`` names the
+    ``leaning`` in lines that others may quote: they count where nothing better comes. ``order`` is the
+    order of its phases where it is not the usual one. ``header``, ``rules``, ``faults`` and ``frames`` are
+    what ``reader.py`` reads its log by; ``frames`` gives the phase of functions in tracebacks. ``access``
+    matches an access line (groups ``client``, ``method``, ``path``, ``code``), ``access_hint`` is a text in
+    every such line; ``echo`` matches another line that a probe of ours causes. ``metrics`` names the
     Prometheus series for what tminus asks (None: not served), ``flush_cache`` is the call that empties the
     prefix cache ("POST /flush_cache").
     """

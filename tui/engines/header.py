@@ -1,8 +1,8 @@
 """What stands before a message: container prefixes, time, rank, level, process; and taking it off.
 
 Formats of engines are in their own files (``HeaderForm``); here are those that any program's log may have:
-uvicorn's level, container front ends, JSON loggers, boxed terminals, and headers of a logger that was configured
-otherwise.
+uvicorn's level, container front ends, JSON loggers, boxed terminals, and headers of a logger that was
+configured otherwise.
 """
 
 import re
@@ -12,15 +12,17 @@ import msgspec
 
 from tui.engines.marks import NOBODY, Speaker
 
-# docker compose and podman ("name-1  | ", "[name]     | "), kubectl ("[pod/name/container] "), the container
-# runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34 host unit[7]: ",
-# and with an ISO time), a runner's "DATE TIME | ", a frame drawn by a terminal ("│ ").
+# docker compose and podman ("name-1  | ", "[name]     | "), kubectl ("[pod/name/container] "), the
+# container runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34
+# host unit[7]: " and with an ISO time), a runner's "DATE TIME | ", PyTorch's rank before a traceback, a
+# terminal's frame ("│ ").
 OUTER = re.compile(
     r"[\w./-]{1,80} {1,30}\| |\[[\w./-]{1,80}\] {1,30}\| |\[pod/[^\]]{1,200}\] "
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?"
     r"(?:[\w.-]{1,80} [\w.@/-]{1,80}\[\d{1,9}\]: )?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} [\w.@/-]{1,80}\[\d{1,9}\]: "
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})? \| "
+    r"|\[rank\d{1,5}\]: "
     r"|[│┃║] ?"
 )
 _CONTROL = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?|[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -38,10 +40,10 @@ _RANKS = re.compile(r"(?<![A-Za-z0-9])(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1
 class HeaderForm:
     """What an engine's own logger writes before a message.
 
-    ``record`` is searched anywhere in a line, since a record may be glued to a bar or to native output; its
-    match ends where the message begins. Groups: ``time``, ``level``, ``ranks``, all optional. ``process`` is
-    a prefix that may come again and again before it (groups ``role``, ``rank``, ``pid``); the last one speaks.
-    ``depths`` gives a process's depth by the beginning of its role.
+    ``record`` is searched anywhere in a line, since a record may be glued to a bar or to native output;
+    its match ends where the message begins. Groups: ``time``, ``level``, ``ranks``, all optional.
+    ``process`` is a prefix that may come again and again before it (groups ``role``, ``rank``, ``pid``);
+    the last one speaks. ``depths`` gives a process's depth by the beginning of its role.
     """
 
     record: re.Pattern[str]
