@@ -103,6 +103,7 @@ STEADY_LINES = [
     "Health check failed. Server couldn't get a response from detokenizer for last 20 seconds.",
     "Health check request received during shutdown. Returning 503.",
     "port 20000 is in use. Waiting for 3 seconds for nccl_port to be available.",
+    "Receive: obj=GenerateReqInput(rid='a', text='CUDA out of memory')",
     "SIGTERM received. signum=None frame=None.",
     "Shutting down",
 ]
