@@ -293,7 +293,7 @@ class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
     """What past loads tell, read once from outside the stream, newest last."""
 
     sentence: str
-    loads: list[PastLoad] = []
+    loads: list[PastLoad] = msgspec.field(default_factory=list[PastLoad])
 
 
 class Checkpoint(Event, frozen=True, kw_only=True, tag=wire.CHECKPOINT):

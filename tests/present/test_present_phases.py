@@ -93,7 +93,7 @@ def test_a_failure_says_its_kind_cause_and_next_step(host: WatchedHost) -> None:
     host.log(OOM)
     host.exits()
     shown = panel(host)
-    assert shown.sentence.startswith("out of GPU memory for the weights: ")
+    assert shown.sentence.startswith("out of memory for the weights: ")
     assert "(e shows the line)" in shown.sentence
     assert names(host, Mood.BAD) == ["weights"]
 

@@ -8,7 +8,7 @@ from tui.engines.marks import FaultKind
 from tui.engines.phase import Phase
 from tui.engines.registry import engine_named
 from tui.explain.report import EarlierReport, FaultReport, PhaseReport, RankReport, Report, SilenceReport
-from tui.watch.words import clock_text
+from tui.watch.words import FAULT_KIND_WORDS, clock_text
 
 WIDTH = 80
 _LABEL = 11
@@ -19,22 +19,6 @@ _UNITS = {
     "_gib": " GiB", "_mib": " MiB", "_tokens": " tokens", "_tokens_per_s": " tokens/s", "_pct": " %",
     "_bytes": " bytes", "_x": "x", "_s": " s",
 }  # fmt: skip
-_KINDS = {
-    FaultKind.OOM_WEIGHTS: "out of GPU memory for the weights",
-    FaultKind.OOM_KV: "out of GPU memory for the KV cache",
-    FaultKind.OOM_CAPTURE: "out of GPU memory",
-    FaultKind.OOM_HOST: "out of host memory",
-    FaultKind.PORT_IN_USE: "port in use",
-    FaultKind.MISSING_MODEL: "model missing or damaged",
-    FaultKind.BAD_CONFIG: "configuration that cannot work",
-    FaultKind.NCCL: "communication between ranks",
-    FaultKind.DRIVER: "GPU or driver",
-    FaultKind.COMPILE: "compilation failed",
-    FaultKind.RANK_DIED: "a rank died",
-    FaultKind.WARMUP_FAILED: "warm-up failed",
-    FaultKind.TIMEOUT: "time-out",
-    FaultKind.UNKNOWN: "unknown exception",
-}
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -104,7 +88,7 @@ def _cells(character: str) -> int:
 
 
 def _kind(fault: FaultReport) -> str:
-    return _KINDS[FaultKind(fault.kind)]
+    return FAULT_KIND_WORDS[FaultKind(fault.kind)]
 
 
 def _line(number: int, file: str, several: bool) -> str:

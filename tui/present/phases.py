@@ -1,31 +1,13 @@
 """The phases in a row, the work under way, and the time to ready."""
 
 from tui.engines.generic import GENERIC
-from tui.engines.marks import FaultKind
 from tui.engines.phase import Phase
 from tui.present.figures import gib
 from tui.watch.eta import Estimate
 from tui.watch.meaning import Meaning
-from tui.watch.words import clock_text
+from tui.watch.words import FAULT_KIND_WORDS, clock_text
 from widgets.values import Mood, PhaseCell, PhasePanel
 
-FAULT_KIND_WORDS: dict[FaultKind, str] = {
-    FaultKind.OOM_WEIGHTS: "out of GPU memory for the weights",
-    FaultKind.OOM_KV: "out of GPU memory for the KV cache",
-    FaultKind.OOM_CAPTURE: "out of GPU memory after the KV cache",
-    FaultKind.OOM_HOST: "out of host memory",
-    FaultKind.PORT_IN_USE: "port in use",
-    FaultKind.MISSING_MODEL: "model missing or damaged",
-    FaultKind.BAD_CONFIG: "bad configuration",
-    FaultKind.NCCL: "NCCL",
-    FaultKind.DRIVER: "GPU or driver",
-    FaultKind.COMPILE: "compilation",
-    FaultKind.RANK_DIED: "a rank died",
-    FaultKind.WARMUP_FAILED: "warm-up request failed",
-    FaultKind.TIMEOUT: "time-out",
-    FaultKind.UNKNOWN: "cause not recognised",
-}
-"""The kinds of failure as they are shown."""
 _LAGGING_NAMED = 2
 _UNSEEN = (Phase.FAILED, Phase.STOPPED)
 

@@ -53,7 +53,8 @@ class End:
 
     ``phase`` is where it stood (ready if it failed while serving), ``fault`` the class (died, shut_down,
     refused: a URL that refuses connections for 10 s after it had answered), ``reason`` one sentence.
-    ``quote`` is the log line that supports it, ``cause`` the root cause where the log tells one. ``lasted_s`` counts from the server's start.
+    ``quote`` is the log line that supports it, ``cause`` the root cause where the log tells one.
+    ``lasted_s`` counts from the server's start.
     """
 
     phase: Phase | None

@@ -1,4 +1,24 @@
-"""Durations and ages in words."""
+"""Durations, ages and kinds of failure in words."""
+
+from tui.engines.marks import FaultKind
+
+FAULT_KIND_WORDS: dict[FaultKind, str] = {
+    FaultKind.OOM_WEIGHTS: "out of memory for the weights",
+    FaultKind.OOM_KV: "out of memory for the KV cache",
+    FaultKind.OOM_CAPTURE: "out of GPU memory",
+    FaultKind.OOM_HOST: "out of host memory",
+    FaultKind.PORT_IN_USE: "port in use",
+    FaultKind.MISSING_MODEL: "model missing or damaged",
+    FaultKind.BAD_CONFIG: "configuration that cannot work",
+    FaultKind.NCCL: "communication between ranks",
+    FaultKind.DRIVER: "GPU or driver",
+    FaultKind.COMPILE: "compilation failed",
+    FaultKind.RANK_DIED: "a rank died",
+    FaultKind.WARMUP_FAILED: "warm-up request failed",
+    FaultKind.TIMEOUT: "time-out",
+    FaultKind.UNKNOWN: "cause not recognised",
+}
+"""The kinds of failure as they are shown."""
 
 
 def clock_text(seconds: float) -> str:
