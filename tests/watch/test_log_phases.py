@@ -84,6 +84,13 @@ def test_a_draft_model_takes_the_load_back_to_the_weights_and_forward_again() ->
     assert phases.phase is Phase.CAPTURE
 
 
+def test_the_size_of_a_draft_model_does_not_replace_that_of_the_model() -> None:
+    size = "(Worker pid=9) INFO 06-01 17:31:28 [weight_utils.py:922] Filesystem type for checkpoints: NFS. "
+    phases = read(make_phases("vllm"), size + "Checkpoint size: 58.25 GiB. Available RAM: 99.00 GiB.")
+    read(phases, size + "Checkpoint size: 5.62 GiB. Available RAM: 99.00 GiB.", first=2)
+    assert phases.figures["checkpoint_gib"].value == 58.25
+
+
 def test_a_rank_that_begins_late_takes_the_front_nowhere_back() -> None:
     phases = make_phases()
     both = ("TP0", "TP1")

@@ -13,6 +13,8 @@ from tui.watch.lanes import Lanes
 from tui.watch.root_cause import QUOTE_LENGTH, Cause, Quote, Suspects
 
 Outcome = Literal["unfinished", "ready", "failed", "stopped"]
+# A draft model's comes after that of the model proper.
+_FIRST_COUNTS = frozenset(("checkpoint_gib",))
 _OVER = ("failed", "stopped")
 _BACK_UNTIL = Phase.CAPTURE
 _WORDLESS = (Phase.COMPILE, Phase.CAPTURE)
@@ -152,7 +154,8 @@ class LogPhases:
         if mark.steady is not None:
             self.steady = together(self.steady, mark.steady)
         for figure in mark.figures:
-            self.figures[figure.name] = figure
+            if figure.name not in _FIRST_COUNTS or figure.name not in self.figures:
+                self.figures[figure.name] = figure
         if self.outcome in _OVER:
             if self.front is None and mark.phase is not Phase.READY:
                 self.front = mark.phase
