@@ -1,7 +1,7 @@
 """Line patterns that several engines share, bounded so that any line of 64 KiB is searched at once."""
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Level = Literal["", "warning", "error"]
 
@@ -16,6 +16,11 @@ BAR = re.compile(
     r"(?:^|(?<=[\r\n|%]))(?P<text>[^\r\n|%]*?):?\s{0,8}(?P<percent>\d{1,3})%(?:\|[^|]*\|| Completed \|)\s*"
     r"(?P<done>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?) \[[^\]]{0,120}\]"
 )
+# What follows a bar's percentage, and stands before it.
+_DRAWN = re.compile(r"(?:\|[^|]*\|| Completed \|)\s*([\d.]+[kMGT]?)/([\d.]+[kMGT]?) \[[^\]]{0,120}\]")
+_PERCENT = re.compile(r":?\s{0,8}\d{1,3}\Z")
+_PERCENT_LENGTH = 12
+_COUNTED = re.compile(r"\s*[\d.]+[kMGT]?/[\d.]+[kMGT]? \[[^\]]{0,120}\]")
 # "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
 SHARDS = r"oading [^:\r\n]{0,80}?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]{0,80}:\s{1,20}\d+%"
 PYTHON_EXCEPTION = r"(?:^|[\])] )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
@@ -30,8 +35,8 @@ ADDRESS_IN_USE = r"\[Errno 98\]|[Aa]ddress already in use|couldn't bind HTTP ser
 # test holds them to it). Most lines have none, and looking for a text is ten times faster than a pattern.
 _TROUBLE = (
     "rror", "ERROR", "Errno", "xception", "ARN", "arning", "atal", "CRITICAL", "memory", "Exit", "nterrupt",
-    "Traceback", "hit an", "failed", "sig", "SIG", "Shutting", "shutdown", "cleaning up", "died", "dead",
-    "crashed", "already in use", "couldn't", "atchdog", "illegal", "launch failure", "assert", "ASSERT",
+    "Traceback", "hit an", "ailed", "sig", "SIG", "Shutting", "shutdown", "cleaning up", "died", "dead",
+    "rashed", "already in use", "couldn't", "atchdog", "illegal", "launch failure", "assert", "ASSERT",
     "kernel image", "insufficient", "deprecated", "xiting", "weights found", "No available", "dummy",
     "To serve", "larger than", "timed out", "Timed out", "invalid", "unable", "egfault", " E ", " W ",
 )  # fmt: skip
@@ -40,3 +45,31 @@ _TROUBLE = (
 def troubling(line: str) -> bool:
     """Return whether a line may be an error, a warning or an end; False is certain."""
     return any(text in line for text in _TROUBLE)
+
+
+class Bar(NamedTuple):
+    """A drawing of a progress bar: the text before its percentage, so much of so much, and where it ends."""
+
+    text: str
+    done: str
+    total: str
+    end: int
+
+
+def last_bar(text: str) -> Bar | None:
+    """Return the last whole drawing in a text, None without one. Several may stand behind one another."""
+    place = text.rfind("%")
+    while place >= 0:
+        drawn = _DRAWN.match(text, place + 1)
+        percent = None if drawn is None else _PERCENT.search(text, max(place - _PERCENT_LENGTH, 0), place)
+        if drawn is not None and percent is not None:
+            return Bar(_bar_name(text, percent.start()), *drawn.group(1, 2), drawn.end())
+        place = text.rfind("%", 0, place)
+    return None
+
+
+def _bar_name(text: str, end: int) -> str:
+    start = max(text.rfind("|", 0, end), text.rfind("%", 0, end)) + 1
+    # What is counted by a bar before this one is no part of its name.
+    before = _COUNTED.match(text, start, end) if start else None
+    return text[start if before is None else before.end() : end].strip()

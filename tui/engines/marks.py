@@ -75,7 +75,7 @@ CACHE_COLD = "into the compile cache"
 """``Mark.part`` of lines that say whether compiled graphs were found or had to be made."""
 
 
-class Speaker(msgspec.Struct, frozen=True):
+class Speaker(msgspec.Struct, frozen=True, cache_hash=True):
     """Who wrote a line, as far as its prefix says. ``rank`` is the engine's own text ("TP0", "DP1 TP3").
 
     ``role`` is the process's name in the prefix ("Worker", "EngineCore", "APIServer"), "" where there is none.

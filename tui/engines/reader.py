@@ -1,24 +1,27 @@
 """Reading an engine's log: a cleaned line in, what it says out."""
 
 import re
-from collections.abc import Iterable
 
 import msgspec
 
 from tui.engines.base import Engine
+from tui.engines.fault_index import FaultIndex
 from tui.engines.faults import COMMON_FAULTS
-from tui.engines.header import BREAK, BREAK_WITHIN, LEVEL, OTHER_LOGGER, ranks_in, without_outer
-from tui.engines.lines import BAR
+from tui.engines.header import BREAK, BREAK_WITHIN, LEVEL, LEVELS, OTHER_LOGGER, Heads, ranks_in
+from tui.engines.index import RuleIndex
+from tui.engines.lines import Bar, last_bar
 from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
-from tui.engines.rules import Rule, first_word
+from tui.engines.outer import without_outer
+from tui.engines.rules import first_word
 from tui.engines.tracebacks import Tracebacks, Traced, quoted
-from tui.engines.values import fault_mark, mark_of
+from tui.engines.values import MarkMaker, fault_mark
 
 _LAYERS = 4
-_FRAMES = frozenset("{│┃║")
-# `docker logs -t` writes nine digits of a second, UTC.
+# `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's own.
 _DOCKER_TIME = slice(29, 31)
 _CALM = frozenset(("INFO", "DEBUG", "TRACE", "I", "D"))
+# What stands before a record that is quoted, not written.
+_QUOTES = frozenset("\"'`“‘«")
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -41,178 +44,148 @@ class LineReader:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._record = engine.header.record
-        self._process = engine.header.process
-        self._rules, self._anywhere = _index(rule for rule in engine.rules if not rule.bar)
-        self._bars = [rule for rule in engine.rules if rule.bar]
-        self._faults = (*engine.faults, *COMMON_FAULTS)
-        self._hints = _shortest({hint for rule in self._faults for hint in rule.hints})
+        # One look for the record and the first word of its message.
+        record = engine.header.record
+        search = re.compile(f"(?:{record.pattern})(?P<first_word>[^ =(:]*)", record.flags)
+        self._search = search.search
+        self._word = search.groupindex["first_word"]
+        self._time = search.groupindex.get("time", 0)
+        self._level = search.groupindex.get("level", 0)
+        self._heads = Heads(engine.header)
+        self._rules = RuleIndex(engine.rules)
+        self._bars = [(rule.pattern.match, MarkMaker(rule)) for rule in engine.rules if rule.bar]
+        self._faults = FaultIndex((*engine.faults, *COMMON_FAULTS))
         self._tracebacks = Tracebacks(engine.frames)
 
     def read(self, line: str) -> Heard:
         """Return what a cleaned line says."""
-        if line[:1] in _FRAMES or line[_DOCKER_TIME] == "Z ":
-            line = _unframed(line)
-        found = self._record.search(line)
-        if found is not None:
-            return self._recorded(line, found)
-        layers = 0
-        inner = without_outer(line)
-        while inner is not None and layers < _LAYERS:
-            found = self._record.search(inner)
-            if found is not None:
-                return self._recorded(inner, found)
-            line, layers = inner, layers + 1
-            inner = without_outer(line)
-        return self._bare(line)
+        found = self._search(line)
+        if found is None or line[_DOCKER_TIME] == "Z ":
+            return self._wrapped(line, found) if line else SILENCE
+        speaker = self._heads.speaker(line, found)
+        return self._wrapped(line, found) if speaker is None else self._recorded(line, found, speaker)
 
-    def _recorded(self, line: str, found: re.Match[str]) -> Heard:
-        end = found.end()
-        groups = found.groupdict()
-        level: str = groups.get("level") or ""
-        head = line[:end]
-        message = line[end:]
-        if message[:1].isupper():
+    def _wrapped(self, line: str, found: re.Match[str] | None) -> Heard:
+        """A line that is no plain record: take off what is around it until one is found."""
+        time, level = None, ""
+        for _ in range(_LAYERS):
+            inner = without_outer(line)
+            if inner is None:
+                break
+            line, time, level = inner.text, inner.time or time, inner.level or level
+            if "\n" in line:
+                return self._many(line.split("\n"), time, level)
+            found = self._search(line)
+            speaker = None if found is None else self._heads.speaker(line, found)
+            if found is not None and speaker is not None:
+                return self._recorded(line, found, speaker)
+        return self._unwrapped(line, found, time, level)
+
+    def _many(self, lines: list[str], time: str | None, level: str) -> Heard:
+        """One JSON object that keeps several lines, as those of a traceback."""
+        heard = [self._unwrapped(line, self._search(line), time, level) for line in lines]
+        marks = tuple(mark for each in heard for mark in each.marks)
+        return Heard(marks, heard[0].time, heard[0].speaker)
+
+    def _unwrapped(self, line: str, found: re.Match[str] | None, time: str | None, level: str) -> Heard:
+        while found is not None and found.start() and line[found.start() - 1] in _QUOTES:
+            found = self._search(line, found.end())
+        if found is not None:
+            return self._recorded(line, found, self.engine.header.speaker(line[: found.start()], found))
+        return self._bare(line, time, level)
+
+    def _recorded(self, line: str, found: re.Match[str], speaker: Speaker) -> Heard:
+        word = found[self._word]
+        message = line[found.start(self._word) :]
+        level = found[self._level] if self._level else ""
+        time = found[self._time] if self._time else None
+        if word in LEVELS:
             uvicorn = LEVEL.match(message)
             if uvicorn is not None:
-                level, message = uvicorn["level"], message[uvicorn.end() :]
-        marks = self._bar_marks(_unwrapped(head), NOBODY) if "%" in head else ()
-        rule = self._matching(message)
+                level, message = word, message[uvicorn.end() :]
+                word = first_word(message)
+        marks: tuple[Mark, ...] = ()
+        start = found.start()
+        if start and "%" in line[:start]:
+            marks = self._bar_marks(last_bar(line[:start]), NOBODY)
+        mark = self._rules.mark(message, word, speaker)
+        if mark is not None:
+            return Heard((*marks, mark), time, speaker)
         calm = level in _CALM
-        if rule is None and calm and self._bar_free(message):
-            return Heard(marks, groups.get("time"))
-        speaker = self.engine.header.speaker(head, found)
-        if rule is not None:
-            marks += (mark_of(rule[0], rule[1], speaker),)
-        else:
+        if not calm or "%" in message or self.engine.access_hint in message:
             marks += self._unruled(message, speaker, calm=calm, raw=False)
-        return Heard(marks, groups.get("time"), speaker)
+        return Heard(marks, time, speaker)
 
-    def _bare(self, line: str) -> Heard:
+    def _bare(self, line: str, time: str | None, level: str) -> Heard:
         """A line without the engine's record: a bar, native output, a traceback, another logger's line."""
-        speaker = NOBODY
-        level = ""
-        if self._process is not None and "pid=" in line:
-            prefix = self._process.match(line)
-            if prefix is not None:
-                speaker = self.engine.header.speaker(line, None)
-                while prefix is not None:
-                    line = line[prefix.end() :]
-                    prefix = self._process.match(line)
-        uvicorn = LEVEL.match(line) if line[:1].isupper() else None
-        if uvicorn is not None:
-            level, line = uvicorn["level"], line[uvicorn.end() :]
-        rule = self._matching(line)
-        if rule is not None:
-            return Heard((mark_of(rule[0], rule[1], speaker),), None, speaker)
-        if OTHER_LOGGER.match(line):
-            other = self._other_logger(line)
+        raw = not level
+        speaker, length = self._heads.processes(line)
+        line = line[length:]
+        if not line or line.isspace():
+            return Heard((), time, speaker) if time or speaker is not NOBODY else SILENCE
+        word = first_word(line)
+        if word in LEVELS:
+            uvicorn = LEVEL.match(line)
+            if uvicorn is not None:
+                level, line = word, line[uvicorn.end() :]
+                word = first_word(line)
+        mark = self._rules.mark(line, word, speaker)
+        if mark is not None:
+            return Heard((mark,), time, speaker)
+        if "%" not in line and OTHER_LOGGER.match(line):
+            other = self._other_logger(line, time)
             if other is not None:
                 return other
-        marks = self._unruled(line, speaker, calm=level in _CALM, raw=True)
-        return Heard(marks, None, speaker) if marks or speaker is not NOBODY else SILENCE
+        marks = self._unruled(line, speaker, calm=level in _CALM, raw=raw)
+        return Heard(marks, time, speaker) if marks or time or speaker is not NOBODY else SILENCE
 
-    def _other_logger(self, line: str) -> Heard | None:
+    def _other_logger(self, line: str, time: str | None) -> Heard | None:
         """A line of a logger that was configured otherwise: its message begins behind some bracket or dash."""
         for pause in BREAK.finditer(line, 0, BREAK_WITHIN):
-            rule = self._matching(line[pause.end() :])
-            if rule is not None:
-                ranks = ranks_in(line[: pause.end()])
-                speaker = Speaker(rank=ranks, depth=2) if ranks else NOBODY
-                return Heard((mark_of(rule[0], rule[1], speaker),), None, speaker)
+            ranks = ranks_in(line[: pause.end()])
+            speaker = Speaker(rank=ranks, depth=2) if ranks else NOBODY
+            mark = self._rules.find(line[pause.end() :], speaker)
+            if mark is not None:
+                return Heard((mark,), time, speaker)
         return None
 
     def _unruled(self, message: str, speaker: Speaker, *, calm: bool, raw: bool) -> tuple[Mark, ...]:
-        marks = self._bar_marks(message, speaker) if "%" in message else ()
-        if self.engine.access_hint in message and self.engine.access.search(message):
+        marks: tuple[Mark, ...] = ()
+        if "%" in message:
+            bar = last_bar(message)
+            if bar is not None:
+                marks = self._bar_marks(bar, speaker)
+                message = message[bar.end :]
+                if not message or message.isspace():
+                    return marks
+        if self.engine.access_hint in message and self._is_access(message):
             return (*marks, Mark(MarkKind.ACCESS, speaker))
         traced = self._tracebacks.read(message, speaker, raw=raw)
         if traced.mark is not None:
             marks += (traced.mark,)
-        if calm or (traced.frame and not traced.quoted) or not (traced.exception or self._hinted(message)):
+        if calm or (traced.frame and not traced.quoted):
             return marks
         fault = self._fault(message, traced)
         return (
             marks if fault is None else (*marks, Mark(MarkKind.FAULT, traced.speaker or speaker, fault=fault))
         )
 
+    def _is_access(self, message: str) -> bool:
+        access = self.engine.access
+        return access.match(message) is not None or access.search(message) is not None
+
     def _fault(self, message: str, traced: Traced) -> FaultMark | None:
-        for rule in self._faults:
-            if any(hint in message for hint in rule.hints):
-                found = rule.pattern.search(message)
-                if found is not None:
-                    fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
-                    return quoted(fault) if traced.quoted else fault
+        for rule in self._faults.candidates(message):
+            found = rule.pattern.search(message)
+            if found is not None:
+                fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
+                return quoted(fault) if traced.quoted else fault
         return self._tracebacks.unknown(traced.uncaught) if traced.exception else None
 
-    def _hinted(self, message: str) -> bool:
-        """Return whether a message may tell of a failure; False is certain."""
-        # Half the time of a generator, for most lines of most logs.
-        return any(map(message.__contains__, self._hints))
-
-    def _bar_free(self, message: str) -> bool:
-        return "%" not in message and self.engine.access_hint not in message
-
-    def _bar_marks(self, text: str, speaker: Speaker) -> tuple[Mark, ...]:
-        bar = None
-        for bar in BAR.finditer(text):
-            pass  # several drawings on one line: the last counts
-        if bar is None:
-            return ()
-        for rule in self._bars:
-            found = rule.pattern.match(bar["text"].strip())
-            if found is not None:
-                return (mark_of(rule, found, speaker, bar),)
+    def _bar_marks(self, bar: Bar | None, speaker: Speaker) -> tuple[Mark, ...]:
+        if bar is not None:
+            for match, maker in self._bars:
+                found = match(bar.text)
+                if found is not None:
+                    return (maker.mark(found, speaker, bar),)
         return ()
-
-    def _matching(self, message: str) -> tuple[Rule, re.Match[str]] | None:
-        for rule in self._rules.get(first_word(message), ()):
-            found = rule.pattern.match(message)
-            if found is not None:
-                return rule, found
-        for rule in self._anywhere:
-            found = rule.pattern.match(message)
-            if found is not None:
-                return rule, found
-        return None
-
-
-def _unframed(line: str) -> str:
-    """Return a line without frames, JSON and Docker's times, which an engine's record is not searched behind.
-
-    Other prefixes stay: their time may be the engine's own.
-    """
-    for _ in range(_LAYERS):
-        framed = line[:1] in _FRAMES or line[_DOCKER_TIME] == "Z "
-        inner = without_outer(line) if framed else None
-        if inner is None:
-            break
-        line = inner
-    return line
-
-
-def _unwrapped(line: str) -> str:
-    """Return a line without what container front ends, JSON loggers and frames put around it."""
-    for _ in range(_LAYERS):
-        inner = without_outer(line)
-        if inner is None:
-            break
-        line = inner
-    return line
-
-
-def _index(rules: Iterable[Rule]) -> tuple[dict[str, list[Rule]], list[Rule]]:
-    """Order rules by the first word of what they match; those that do not tell it come second."""
-    by_word: dict[str, list[Rule]] = {}
-    anywhere: list[Rule] = []
-    for rule in rules:
-        for word in rule.words:
-            by_word.setdefault(word, []).append(rule)
-        if not rule.words:
-            anywhere.append(rule)
-    return by_word, anywhere
-
-
-def _shortest(texts: set[str]) -> tuple[str, ...]:
-    """Leave out every text that holds another one: where it stands, so does that one."""
-    return tuple(text for text in sorted(texts) if not any(other in text for other in texts - {text}))

@@ -19,6 +19,9 @@ _PLAIN = re.compile(r"(?:[\w :=,'/<>#%@!&-]|\\[^\w])+")
 _TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _WORD = re.compile(r"[^ =(:]*")
 _UNESCAPE = re.compile(r"\\(\W)")
+_QUANTIFIERS = ("?", "*", "+", "{")
+# One character that a text must begin with: plain or escaped, and not optional.
+_FIRST = re.compile(r"\\?(?P<character>[\w :=,'/<>#%@!&-]|(?<=\\)[^\w])(?![?*{])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +70,27 @@ def first_words(pattern: str) -> tuple[str, ...]:
 
 def _word_of(head: str, rest: str) -> str:
     """Return the first word of what ``head`` and the pattern ``rest`` match, "" where that cannot be told."""
+    if head and rest.startswith(_QUANTIFIERS):
+        return ""
     plain = _PLAIN.match(rest)
     tail = "" if plain is None else plain[0]
-    whole = len(tail) == len(rest)
     # A quantifier takes the last letter of the plain text away again.
-    if not whole and rest[len(tail)] in "?*+{":
+    if rest[len(tail) :].startswith(_QUANTIFIERS):
         tail = tail[:-1]
     text = _UNESCAPE.sub(r"\1", head + tail)
     word = first_word(text)
-    return word if whole or len(word) < len(text) else ""
+    return word if len(word) < len(text) else ""
+
+
+@cache
+def first_character(pattern: str) -> str:
+    """Return the character that every text begins with that a pattern matches, "" where it is not told."""
+    found: set[str] = set()
+    for branch in _branches(pattern):
+        first = _FIRST.match(branch)
+        letter = first is not None and branch[0] == "\\" and first["character"].isalnum()
+        found.add("" if first is None or letter else first["character"])
+    return found.pop() if len(found) == 1 else ""
 
 
 def _branches(pattern: str) -> list[str]:

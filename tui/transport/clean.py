@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from tui.agent import wire
-from tui.agent.mask import mask_lines, mask_text
+from tui.agent.mask import LineMasker, mask_text
 
 TAB = 4
 # The unfinished line goes into every event; a longer one is shown from its beginning.
@@ -113,6 +113,7 @@ class LineSplitter:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = ""
         self._continues = False
+        self._masker = LineMasker()
 
     def feed(self, data: bytes, fresh: bool = False) -> Split:
         """Take bytes in; ``fresh`` ones begin a new file or place, where an unfinished line ends."""
@@ -140,7 +141,7 @@ class LineSplitter:
             continued += range(first, len(raw) + len(pieces))
             self._continues = True
             raw += pieces
-        return Split(mask_lines(clean_lines(raw)), returns, self._tail(), continued)
+        return Split(self._masker.lines(clean_lines(raw)), returns, self._tail(), continued)
 
     def _end(self, raw: list[str]) -> None:
         rest = (self._pending + self._decoder.decode(b"", final=True)).rstrip("\r")

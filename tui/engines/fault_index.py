@@ -1,0 +1,62 @@
+"""Finding the fault rows that may be found in a message: those of which a hint stands in it.
+
+There are more than a hundred hints, and to look for each in every message would cost more than all the rest. But
+the lines of a log are few sentences with ever other figures: so it is learned which hints a sentence may hold,
+by the letters of both alone.
+"""
+
+from collections.abc import Iterable
+from itertools import compress
+
+from tui.engines.rules import FaultRule
+
+_NO_LETTERS = bytes(code for code in range(256) if not (chr(code).isalpha() and code < 128))
+# A hint of fewer letters is looked for in every message.
+_LETTERS = 4
+_SENTENCES = 4096
+_SENTENCE_LENGTH = 512
+
+
+class FaultIndex:
+    """The fault rows of a table, by their hints."""
+
+    def __init__(self, rules: Iterable[FaultRule]) -> None:
+        self._rules = tuple(rules)
+        lettered: list[tuple[bytes, int]] = []
+        self._short: list[tuple[str, int]] = []
+        for number, rule in enumerate(self._rules):
+            for hint in rule.hints:
+                letters = _letters(hint)
+                if len(letters) < _LETTERS:
+                    self._short.append((hint, number))
+                else:
+                    lettered.append((letters, number))
+        self._short_hints = tuple({hint for hint, _ in self._short})
+        self._letters = tuple(letters for letters, _ in lettered)
+        self._numbers = tuple(number for _, number in lettered)
+        self._known: dict[bytes, frozenset[int]] = {}
+
+    def candidates(self, message: str) -> list[FaultRule]:
+        """Return the rows of which a hint stands in a message, in the order of the table."""
+        sentence = message.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
+        numbers = self._known.get(sentence)
+        if numbers is None:
+            numbers = self._learn(sentence)
+        if any(map(message.__contains__, self._short_hints)):
+            numbers = numbers.union(number for hint, number in self._short if hint in message)
+        if not numbers:
+            return []
+        rules = (self._rules[number] for number in sorted(numbers))
+        return [rule for rule in rules if any(map(message.__contains__, rule.hints))]
+
+    def _learn(self, sentence: bytes) -> frozenset[int]:
+        numbers = frozenset(compress(self._numbers, map(sentence.__contains__, self._letters)))
+        if len(sentence) <= _SENTENCE_LENGTH:
+            if len(self._known) >= _SENTENCES:
+                self._known.clear()
+            self._known[sentence] = numbers
+        return numbers
+
+
+def _letters(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
