@@ -101,8 +101,8 @@ def mask_text(text: str) -> str:
 class LineMasker:
     """Masks many lines, each as ``mask_text`` does it, in a fraction of the time.
 
-    The lines of a log are few sentences with ever other figures. What is left of a sentence without digits and
-    without characters that no sign of a secret needs is looked at once, and remembered.
+    The lines of a log are few sentences with ever other figures. What is left of a sentence without digits
+    and without characters that no sign of a secret needs is looked at once, and remembered.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class LineMasker:
         suspects -= self._harmless
         if not lines or not suspects or (suspects <= self._flagged and "--" not in text):
             return lines
-        return [mask_text(line) if sentence in suspects else line for line, sentence in zip(lines, sentences)]
+        return [mask_text(lines[at]) if sentences[at] in suspects else lines[at] for at in range(len(lines))]
 
     def _learn(self, sentence: bytes) -> None:
         """Remember that no line of this sentence can hold a secret, or none without a flag."""

@@ -1,8 +1,8 @@
 """Finding the fault rows that may be found in a message: those of which a hint stands in it.
 
-There are more than a hundred hints, and to look for each in every message would cost more than all the rest. But
-the lines of a log are few sentences with ever other figures: so it is learned which hints a sentence may hold,
-by the letters of both alone.
+There are more than a hundred hints, and to look for each in every message would cost more than all the
+rest. But the lines of a log are few sentences with ever other figures: so it is learned which hints a
+sentence may hold, by the letters of both alone.
 """
 
 from collections.abc import Iterable

@@ -19,7 +19,7 @@ BREAK = re.compile(r"(?:[\])|>:]|(?<= )-) +(?=[A-Za-z#\[])")
 BREAK_WITHIN = 240
 _RANKS = re.compile(r"(?<![A-Za-z0-9])(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1,4}(?![A-Za-z0-9])")
 # In a head: it may be a frame, a bar, JSON or a quotation.
-_ODD = re.compile("[│┃║%{\"'`“‘«]")
+_ODD = re.compile("[│┃║%{\"'`\u201c\u2018\u00ab]")
 _HEAD_LENGTH = 160
 _HEADS = 1024
 
@@ -29,9 +29,9 @@ class HeaderForm:
     """What an engine's own logger writes before a message.
 
     ``record`` is searched anywhere in a line, since a record may be glued to a bar or to native output; its
-    match ends where the message begins. Groups: ``time``, ``level``, ``ranks``, all optional. ``process`` is
-    a prefix that may come again and again before it (groups ``role``, ``rank``, ``pid``); the last one speaks.
-    ``depths`` gives a process's depth by the beginning of its role.
+    match ends where the message begins. Groups: ``time``, ``level``, ``ranks``, all optional. ``process``
+    is a prefix that may come again and again before it (groups ``role``, ``rank``, ``pid``); the last one
+    speaks. ``depths`` gives a process's depth by the beginning of its role.
     """
 
     record: re.Pattern[str]

@@ -1,7 +1,8 @@
 """Finding the row that matches a message without trying all of them.
 
-A message is looked up by its first word, else by its first character; rows that tell neither are tried on every
-message. Within what is tried the table's order holds, so the first row of the table that matches is found.
+A message is looked up by its first word, else by its first character; rows that tell neither are tried on
+every message. Within what is tried the table's order holds, so the first row of the table that matches is
+found.
 """
 
 import re

@@ -63,7 +63,7 @@ def last_bar(text: str) -> Bar | None:
         drawn = _DRAWN.match(text, place + 1)
         percent = None if drawn is None else _PERCENT.search(text, max(place - _PERCENT_LENGTH, 0), place)
         if drawn is not None and percent is not None:
-            return Bar(_bar_name(text, percent.start()), *drawn.group(1, 2), drawn.end())
+            return Bar(_bar_name(text, percent.start()), drawn[1], drawn[2], drawn.end())
         place = text.rfind("%", 0, place)
     return None
 

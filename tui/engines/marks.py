@@ -13,10 +13,10 @@ class MarkKind(StrEnum):
     START: a new start of the server begins (everything before belongs to an earlier one). BEGINS: the phase
     begins, also one that lies behind (a draft model's weights). WITHIN: the phase is reached, never a way
     back. ENDS: the phase is over for the speaker. PROGRESS: n of N within the phase. READY: the engine says
-    that it serves. STEADY: figures of a server that serves. IDENTITY: which rank a process is. FACT: figures,
-    version or arguments alone. HEARTBEAT: a line that repeats without progress. FAULT: see ``Mark.fault``.
-    SHUTDOWN: the end was asked for. ACCESS: a request was answered. FRAME: a traceback went through this phase,
-    which counts only if the load has failed.
+    that it serves. STEADY: figures of a server that serves. IDENTITY: which rank a process is. FACT:
+    figures, version or arguments alone. HEARTBEAT: a line that repeats without progress. FAULT: see
+    ``Mark.fault``. SHUTDOWN: the end was asked for. ACCESS: a request was answered. FRAME: a traceback went
+    through this phase, which counts only if the load has failed.
     """
 
     START = "start"
@@ -78,9 +78,9 @@ CACHE_COLD = "into the compile cache"
 class Speaker(msgspec.Struct, frozen=True, cache_hash=True):
     """Who wrote a line, as far as its prefix says. ``rank`` is the engine's own text ("TP0", "DP1 TP3").
 
-    ``role`` is the process's name in the prefix ("Worker", "EngineCore", "APIServer"), "" where there is none.
-    ``depth`` counts from the process that was started: 0 main, 1 engine core, 2 worker or rank; None where
-    the line does not say.
+    ``role`` is the process's name in the prefix ("Worker", "EngineCore", "APIServer"), "" where there is
+    none. ``depth`` counts from the process that was started: 0 main, 1 engine core, 2 worker or rank; None
+    where the line does not say.
     """
 
     rank: str | None = None
@@ -141,7 +141,7 @@ def together(before: Steady | None, now: Steady) -> Steady:
 
 
 class RankIdentity(msgspec.Struct, frozen=True):
-    """Which rank a process is: its place in the world and in each kind of parallelism, None where not said."""
+    """Which rank a process is: its place in the world and in each parallelism, None where not said."""
 
     world_size: int | None = None
     global_rank: int | None = None
@@ -156,9 +156,8 @@ class FaultMark(msgspec.Struct, frozen=True):
     """What a fault line says. ``kind`` None: out of GPU memory, of which kind the phase decides.
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
-    ``phase`` is where such a thing happens, None where the line does not say. ``while_loading``: terminal only
-    until the server is ready.
-    ``cause`` and ``next_step`` are one sentence each.
+    ``phase`` is where such a thing happens, None where the line does not say. ``while_loading``: terminal
+    only until the server is ready. ``cause`` and ``next_step`` are one sentence each.
     """
 
     kind: FaultKind | None
@@ -174,8 +173,8 @@ class Mark(msgspec.Struct, frozen=True):
     """One thing that a line says. Fields beside ``kind`` and ``speaker`` are set where they apply.
 
     ``each``: every rank prints this line, so that a rank without it lags. ``part`` says what of the phase
-    ("draft model", "decode"). ``heartbeat``: it proves no progress. ``seconds`` is the engine's own word for how long it took. ``text`` is a version
-    or the arguments.
+    ("draft model", "decode"). ``heartbeat``: it proves no progress. ``seconds`` is the engine's own word
+    for how long it took. ``text`` is a version or the arguments.
     """
 
     kind: MarkKind

@@ -1,9 +1,9 @@
-"""What stands around an engine's line that is none of its own, and taking it off: container front ends, frames, JSON.
+"""Taking off what stands around an engine's line: container front ends, launchers, frames, JSON.
 
 docker compose and podman ("name-1  | ", "[name]     | "), kubectl ("[pod/name/container] "), the container
-runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34 host unit[7]: ",
-also with an ISO time), a runner's "DATE TIME | ", launchers that name the rank ("[rank0]: ", "[default0]:",
-"[1,0]<stderr>:", " 3: "), a frame drawn by a terminal ("│ … │"), and one JSON object a line.
+runtimes' own files and `docker logs -t` (an ISO time, "stderr F "), journald ("Nov 29 13:48:34 host
+unit[7]: ", also with an ISO time), a runner's "DATE TIME | ", launchers that name the rank ("[rank0]: ",
+"[default0]:", "[1,0]<stderr>:", " 3: "), a frame drawn by a terminal ("│ … │"), and one JSON object a line.
 """
 
 import re
@@ -55,10 +55,6 @@ def without_outer(line: str) -> Inner | None:
     return None if found is None else Inner(line[found.end() :])
 
 
-class _Message(msgspec.Struct):
-    message: object = None
-
-
 class _JsonLine(msgspec.Struct):
     """The fields in which JSON loggers keep a line's text, time and level, and an exception's traceback."""
 
@@ -79,6 +75,10 @@ class _JsonLine(msgspec.Struct):
     severity: object = None
 
 
+class _Nested(msgspec.Struct):
+    message: str | None = None
+
+
 _json = msgspec.json.Decoder(_JsonLine)
 
 
@@ -91,8 +91,7 @@ def from_json(line: str) -> Inner | None:
     if isinstance(whole.log, str):
         # A container runtime's own record holds the whole line, and a time of another clock.
         return Inner(_plain(whole.log))
-    nested = whole.fields.get("message") if isinstance(whole.fields, dict) else None
-    text = _text(whole.message, whole.msg, whole.event, whole.text, nested)
+    text = _text(whole.message, whole.msg, whole.event, whole.text) or _nested(whole.fields)
     if text is None:
         return None
     traceback = _text(whole.exc_info, whole.exception)
@@ -101,6 +100,14 @@ def from_json(line: str) -> Inner | None:
         _text(whole.time, whole.timestamp, whole.asctime, whole.at),
         (_text(whole.level, whole.levelname, whole.severity) or "").upper(),
     )
+
+
+def _nested(fields: object) -> str | None:
+    """Return the text where Rust's tracing keeps it (TGI with --json-output)."""
+    try:
+        return msgspec.convert(fields, _Nested).message
+    except msgspec.ValidationError:
+        return None
 
 
 def _text(*values: object) -> str | None:

@@ -17,11 +17,12 @@ from tui.engines.tracebacks import Tracebacks, Traced, quoted
 from tui.engines.values import MarkMaker, fault_mark
 
 _LAYERS = 4
-# `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's own.
+# `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's
+# own.
 _DOCKER_TIME = slice(29, 31)
 _CALM = frozenset(("INFO", "DEBUG", "TRACE", "I", "D"))
 # What stands before a record that is quoted, not written.
-_QUOTES = frozenset("\"'`“‘«")
+_QUOTES = frozenset("\"'`\u201c\u2018\u00ab")
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -38,8 +39,8 @@ SILENCE = Heard()
 class LineReader:
     """Reads the lines of one log by one engine's tables. It remembers only the tracebacks under way.
 
-    A line is a bar, a record, or a record glued behind something else; container prefixes, JSON and frames are
-    taken off first. A rule must match at the beginning of a message; a fault rule is searched in it.
+    A line is a bar, a record, or a record glued behind something else; container prefixes, JSON and frames
+    are taken off first. A rule must match at the beginning of a message; a fault rule is searched in it.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -140,7 +141,7 @@ class LineReader:
         return Heard(marks, time, speaker) if marks or time or speaker is not NOBODY else SILENCE
 
     def _other_logger(self, line: str, time: str | None) -> Heard | None:
-        """A line of a logger that was configured otherwise: its message begins behind some bracket or dash."""
+        """A line of a logger configured otherwise: its message begins behind some bracket or dash."""
         for pause in BREAK.finditer(line, 0, BREAK_WITHIN):
             ranks = ranks_in(line[: pause.end()])
             speaker = Speaker(rank=ranks, depth=2) if ranks else NOBODY

@@ -1,10 +1,11 @@
 """The rows of an engine's tables, and short names to write them with.
 
-A pattern is matched at the beginning of a *message*: what is left of a line when container prefixes, time, rank,
-level and logger are taken off (``header.py``). So a prompt or a path that quotes an engine's sentence is no mark.
-Named groups carry values: ``seconds``, ``part``, ``version``, ``arguments``; names that end in ``_gib``,
-``_tokens``, ``_mib``, ``_s`` or ``_pct`` become figures; a progress row has ``done`` and ``total`` (and may have
-``current``); steady rows use the field names of ``Steady``; identity rows those of ``RankIdentity``.
+A pattern is matched at the beginning of a *message*: what is left of a line when container prefixes, time,
+rank, level and logger are taken off (``header.py``). So a prompt or a path that quotes an engine's sentence
+is no mark. Named groups carry values: ``seconds``, ``part``, ``version``, ``arguments``; names that end in
+``_gib``, ``_tokens``, ``_mib``, ``_s`` or ``_pct`` become figures; a progress row has ``done`` and
+``total`` (and may have ``current``); steady rows use the field names of ``Steady``; identity rows those of
+``RankIdentity``.
 """
 
 import re
@@ -28,9 +29,10 @@ _FIRST = re.compile(r"\\?(?P<character>[\w :=,'/<>#%@!&-]|(?<=\\)[^\w])(?![?*{])
 class Rule:
     """A message that ``pattern`` matches means ``kind`` (of ``phase``).
 
-    ``versions`` says which releases print it, and where the wording was read if not in the research. ``each``:
-    every rank prints it. ``heartbeat``: it proves the phase but no progress. ``unit`` and ``part`` are the
-    defaults of the groups of these names. ``bar`` rows are matched against a progress bar's own text.
+    ``versions`` says which releases print it, and where the wording was read if not in the research.
+    ``each``: every rank prints it. ``heartbeat``: it proves the phase but no progress. ``unit`` and
+    ``part`` are the defaults of the groups of these names. ``bar`` rows are matched against a progress
+    bar's own text.
     """
 
     kind: MarkKind
@@ -207,11 +209,11 @@ def shutdowns(*lines: tuple[str, str]) -> tuple[Rule, ...]:
 class FaultRule:
     """A line in which ``pattern`` is found (anywhere in its message) tells of a failure.
 
-    ``hints`` are texts of which one stands in every such line: most lines hold none, and looking for a text is
-    ten times faster than a pattern. ``kind`` None is out of GPU memory (the phase says which). ``weight`` and
-    ``terminal`` as in ``FaultMark``. ``cause`` is one sentence, ``next_step`` what to do; both may use the
-    pattern's named groups in braces. ``phase`` is where such a thing happens, None where the line does not
-    say. ``while_loading``: terminal only until the server is ready.
+    ``hints`` are texts of which one stands in every such line: most lines hold none, and looking for a text
+    is ten times faster than a pattern. ``kind`` None is out of GPU memory (the phase says which).
+    ``weight`` and ``terminal`` as in ``FaultMark``. ``cause`` is one sentence, ``next_step`` what to do;
+    both may use the pattern's named groups in braces. ``phase`` is where such a thing happens, None where
+    the line does not say. ``while_loading``: terminal only until the server is ready.
     """
 
     kind: FaultKind | None

@@ -37,7 +37,7 @@ def _scaled(text: str) -> float | None:
 
 
 class MarkMaker:
-    """Makes the marks of one rule, which knows what its pattern's groups can hold and looks for nothing else."""
+    """Makes the marks of one rule: knows what its pattern's groups can hold and looks for nothing else."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
