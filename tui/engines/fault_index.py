@@ -5,11 +5,13 @@ rest. But the lines of a log are few sentences with ever other figures: so it is
 sentence may hold, by the letters of both alone.
 """
 
+import re
 from collections.abc import Iterable
 from itertools import compress
 
 from tui.engines.rules import FaultRule
 
+_LETTER = re.compile("[A-Za-z]")
 _NO_LETTERS = bytes(code for code in range(256) if not (chr(code).isalpha() and code < 128))
 # A hint of fewer letters is looked for in every message.
 _LETTERS = 4
@@ -22,11 +24,11 @@ class FaultIndex:
 
     def __init__(self, rules: Iterable[FaultRule]) -> None:
         self._rules = tuple(rules)
-        lettered: list[tuple[bytes, int]] = []
+        lettered: list[tuple[str, int]] = []
         self._short: list[tuple[str, int]] = []
         for number, rule in enumerate(self._rules):
             for hint in rule.hints:
-                letters = _letters(hint)
+                letters = "".join(_LETTER.findall(hint))
                 if len(letters) < _LETTERS:
                     self._short.append((hint, number))
                 else:
@@ -50,13 +52,10 @@ class FaultIndex:
         return [rule for rule in rules if any(map(message.__contains__, rule.hints))]
 
     def _learn(self, sentence: bytes) -> frozenset[int]:
-        numbers = frozenset(compress(self._numbers, map(sentence.__contains__, self._letters)))
+        text = sentence.decode("ascii")
+        numbers = frozenset(compress(self._numbers, map(text.__contains__, self._letters)))
         if len(sentence) <= _SENTENCE_LENGTH:
             if len(self._known) >= _SENTENCES:
                 self._known.clear()
             self._known[sentence] = numbers
         return numbers
-
-
-def _letters(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)

@@ -36,6 +36,9 @@ def _scaled(text: str) -> float | None:
         return None
 
 
+_Texts = tuple[str | None, ...]
+
+
 class MarkMaker:
     """Makes the marks of one rule: knows what its pattern's groups can hold and looks for nothing else."""
 
@@ -43,20 +46,35 @@ class MarkMaker:
         self.rule = rule
         places = rule.pattern.groupindex
         self._kind = MarkKind.HEARTBEAT if rule.heartbeat and rule.phase is None else rule.kind
-        self._steady = _SteadyPlaces(places) if not _STEADY_NAMES.isdisjoint(places) else None
-        self._only_steady = self._steady is not None and _STEADY_NAMES.issuperset(places) and not rule.unit
+        self._counts = rule.kind is MarkKind.PROGRESS or bool(rule.unit)
+        self._identifies = rule.kind is MarkKind.IDENTITY
+        self._places = _Places(places)
+        self._steady = None if _STEADY_NAMES.isdisjoint(places) else _SteadyPlaces(places)
+        self._figures = _figure_places(places)
         self._same: dict[Speaker, Mark] = {}
 
     def mark(self, found: re.Match[str], speaker: Speaker, bar: Bar | None = None) -> Mark:
         """Return the mark that a match means; ``bar`` is the drawing that a bar row was found in."""
-        texts = found.groups()
+        texts = (*found.groups(), None)
         if bar is None and texts.count(None) == len(texts):
             return self._same.get(speaker) or self._without_values(speaker)
-        steady = None if self._steady is None else self._steady.read(texts)
-        if self._only_steady and bar is None:
-            rule = self.rule
-            return Mark(self._kind, speaker, rule.phase, rule.each, rule.part, steady=steady)
-        return self._with_values(found, speaker, bar, steady)
+        rule, places = self.rule, self._places
+        part = texts[places.part]
+        return Mark(
+            self._kind,
+            speaker,
+            rule.phase,
+            rule.each,
+            rule.part if part is None else part.strip(),
+            number(texts[places.seconds]),
+            self._progress(texts, bar) if self._counts else None,
+            None if self._steady is None else self._steady.read(texts),
+            _identity(found) if self._identifies else None,
+            _figures(self._figures, texts) if self._figures else (),
+            texts[places.version],
+            texts[places.arguments],
+            rule.heartbeat,
+        )
 
     def _without_values(self, speaker: Speaker) -> Mark:
         rule = self.rule
@@ -66,27 +84,32 @@ class MarkMaker:
         self._same[speaker] = mark
         return mark
 
-    def _with_values(
-        self, found: re.Match[str], speaker: Speaker, bar: Bar | None, steady: Steady | None
-    ) -> Mark:
-        rule = self.rule
-        groups: dict[str, str] = {name: text for name, text in found.groupdict().items() if text is not None}
-        seconds = groups.get("seconds")
-        return Mark(
-            self._kind,
-            speaker,
-            rule.phase,
-            rule.each,
-            groups.get("part", rule.part).strip(),
-            seconds=None if seconds is None else number(seconds),
-            progress=_progress(rule, groups, bar),
-            steady=steady,
-            identity=_identity(groups) if rule.kind is MarkKind.IDENTITY else None,
-            figures=_figures(groups),
-            version=groups.get("version"),
-            arguments=groups.get("arguments"),
-            heartbeat=rule.heartbeat,
-        )
+    def _progress(self, texts: _Texts, bar: Bar | None) -> Progress | None:
+        places = self._places
+        share, dots = texts[places.done_share], texts[places.done_dots]
+        if share is not None or dots is not None:
+            return _hundredths(share, dots)
+        done = number(texts[places.done] if bar is None else bar.done)
+        total = number(texts[places.total] if bar is None else bar.total)
+        if done is None or (total is not None and (total <= 0 or done > total)):
+            return None
+        text = "" if bar is None else bar.text
+        return Progress(done, total, self.rule.unit, text, texts[places.current] or "")
+
+
+class _Places:
+    """Where a pattern's groups stand among the texts of a match; -1, behind them, for those that it lacks."""
+
+    def __init__(self, places: Mapping[str, int]) -> None:
+        self.part = places.get("part", 0) - 1
+        self.seconds = places.get("seconds", 0) - 1
+        self.version = places.get("version", 0) - 1
+        self.arguments = places.get("arguments", 0) - 1
+        self.done = places.get("done", 0) - 1
+        self.total = places.get("total", 0) - 1
+        self.current = places.get("current", 0) - 1
+        self.done_share = places.get("done_share", 0) - 1
+        self.done_dots = places.get("done_dots", 0) - 1
 
 
 class _SteadyPlaces:
@@ -101,9 +124,8 @@ class _SteadyPlaces:
         self._share = places.get("kv_used_share", 0) - 1
         self._accepted = places.get("acceptance_length", 0) - 1
 
-    def read(self, texts: tuple[str | None, ...]) -> Steady | None:
+    def read(self, texts: _Texts) -> Steady | None:
         """Return the figures, None where none of them is printed."""
-        texts = (*texts, None)
         share = number(texts[self._share])
         steady = Steady(
             number(texts[self._output]),
@@ -121,42 +143,34 @@ def _whole(text: str | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _progress(rule: Rule, groups: Mapping[str, str], bar: Bar | None) -> Progress | None:
-    if rule.kind is not MarkKind.PROGRESS and not rule.unit:
-        return None
-    if "done_share" in groups or "done_dots" in groups:
-        return _hundredths(groups)
-    done = number(bar.done if bar is not None else groups.get("done", ""))
-    total = number(bar.total if bar is not None else groups.get("total", ""))
-    if done is None or (total is not None and (total <= 0 or done > total)):
-        return None
-    text = bar.text if bar is not None else ""
-    return Progress(done, total, rule.unit, text, groups.get("current", ""))
-
-
-def _hundredths(groups: Mapping[str, str]) -> Progress | None:
+def _hundredths(share_text: str | None, dots: str | None) -> Progress | None:
     """Progress in per cent: a share of 1 (``done_share``), or a dot for each hundredth (``done_dots``)."""
-    share = number(groups.get("done_share", ""))
-    done = float(len(groups.get("done_dots", ""))) if share is None else round(share * 100, 1)
+    share = number(share_text)
+    done = float(len(dots or "")) if share is None else round(share * 100, 1)
     return Progress(done, 100.0, "%") if 0 <= done <= 100 else None
 
 
-def _identity(groups: Mapping[str, str]) -> RankIdentity:
+def _identity(found: re.Match[str]) -> RankIdentity:
+    groups: dict[str, str | None] = found.groupdict()
     return RankIdentity(
-        **{name: int(text) for name, text in groups.items() if name in _IDENTITY and text.isdigit()}
+        **{name: int(text) for name, text in groups.items() if name in _IDENTITY and text and text.isdigit()}
     )
 
 
-def _figures(groups: Mapping[str, str]) -> tuple[Figure, ...]:
-    found: list[Figure] = []
-    for name, text in groups.items():
-        value = number(text) if name.endswith(_UNITS) and name not in _STEADY else None
-        if value is not None:
-            found.append(Figure(name, value))
-        share = number(text) if name.endswith("_share") and name not in _NO_FIGURES else None
-        if share is not None:
-            found.append(Figure(name.removesuffix("share") + "pct", share * 100))
+def _figure_places(places: Mapping[str, int]) -> tuple[tuple[int, str, float], ...]:
+    """Return where figures stand, their names, and what they are multiplied by."""
+    found: list[tuple[int, str, float]] = []
+    for name, place in places.items():
+        if name.endswith(_UNITS) and name not in _STEADY:
+            found.append((place - 1, name, 1.0))
+        elif name.endswith("_share") and name not in _NO_FIGURES:
+            found.append((place - 1, name.removesuffix("share") + "pct", 100.0))
     return tuple(found)
+
+
+def _figures(places: tuple[tuple[int, str, float], ...], texts: _Texts) -> tuple[Figure, ...]:
+    values = [(name, number(texts[place]), factor) for place, name, factor in places]
+    return tuple([Figure(name, value * factor) for name, value, factor in values if value is not None])
 
 
 def fault_mark(rule: FaultRule, found: re.Match[str], *, terminal: bool) -> FaultMark:
