@@ -84,13 +84,21 @@ class SlowReader:
         line = line[end:]
         if not line.strip():
             return Heard((), time, speaker)
+        drawn, end = self.bars(line, speaker)
+        rest = line[end:].lstrip() if end else ""
+        if rest:
+            behind = self.bare(rest, time, level)
+            speaker = speaker if behind.speaker == NOBODY else behind.speaker
+            return Heard((*drawn, *behind.marks), time, speaker)
+        if drawn:
+            return Heard(drawn, time, speaker)
         uvicorn = LEVEL.match(line)
         if uvicorn is not None:
             level, line = uvicorn["level"], line[uvicorn.end() :]
         rule = self.rule(line, speaker)
         if rule is not None:
             return Heard((rule,), time, speaker)
-        if "%" not in line and OTHER_LOGGER.match(line):
+        if OTHER_LOGGER.match(line):
             for pause in BREAK.finditer(line, 0, BREAK_WITHIN):
                 ranks = ranks_in(line[: pause.end()])
                 other = Speaker(rank=ranks, depth=2) if ranks else NOBODY

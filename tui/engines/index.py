@@ -8,6 +8,7 @@ found.
 import re
 from collections.abc import Callable, Iterable
 
+from tui.engines.lines import Bar
 from tui.engines.marks import Mark, Speaker
 from tui.engines.rules import Rule, first_character, first_word
 from tui.engines.values import MarkMaker
@@ -16,17 +17,17 @@ _Tried = tuple[Callable[[str], re.Match[str] | None], MarkMaker]
 
 
 class RuleIndex:
-    """The rows of a table, bars excepted, by what a message begins with."""
+    """Rows of a table by what a message (or a bar's text) begins with."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        makers = [MarkMaker(rule) for rule in rules if not rule.bar]
+        makers = [MarkMaker(rule) for rule in rules]
         words = {word for maker in makers for word in maker.rule.words}
         characters = {_character(maker.rule) for maker in makers}
         self._by_word = {word: _tried(makers, word[:1], word) for word in words}
         self._by_character = {character: _tried(makers, character, None) for character in characters}
         self._other = _tried(makers, "", None)
 
-    def mark(self, message: str, word: str, speaker: Speaker) -> Mark | None:
+    def mark(self, message: str, word: str, speaker: Speaker, bar: Bar | None = None) -> Mark | None:
         """Return the mark of the first row that matches, None without one; ``word`` is its first word."""
         makers = self._by_word.get(word)
         if makers is None:
@@ -34,7 +35,7 @@ class RuleIndex:
         for match, maker in makers:
             found = match(message)
             if found is not None:
-                return maker.mark(found, speaker)
+                return maker.mark(found, speaker, bar)
         return None
 
     def find(self, message: str, speaker: Speaker) -> Mark | None:

@@ -19,6 +19,8 @@ BAR = re.compile(
 # What follows a bar's percentage, and stands before it.
 _DRAWN = re.compile(r"(?:\|[^|]*\|| Completed \|)\s*([\d.]+[kMGT]?)/([\d.]+[kMGT]?) \[[^\]]{0,120}\]")
 _PERCENT = re.compile(r":?\s{0,8}\d{1,3}\Z")
+# Nearly every bar: it begins the line, and its name ends in no digit.
+_COMMON_BAR = re.compile(r"([^|%]*[^|%\d\s:]):?\s{0,8}\d{1,3}%" + _DRAWN.pattern)
 _PERCENT_LENGTH = 12
 _COUNTED = re.compile(r"\s*[\d.]+[kMGT]?/[\d.]+[kMGT]? \[[^\]]{0,120}\]")
 # "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
@@ -58,6 +60,9 @@ class Bar(NamedTuple):
 
 def last_bar(text: str) -> Bar | None:
     """Return the last whole drawing in a text, None without one. Several may stand behind one another."""
+    common = _COMMON_BAR.match(text)
+    if common is not None and text.find("%", common.end()) < 0:
+        return Bar(common[1].strip(), common[2], common[3], common.end())
     place = text.rfind("%")
     while place >= 0:
         drawn = _DRAWN.match(text, place + 1)

@@ -14,7 +14,7 @@ from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
 from tui.engines.outer import without_outer
 from tui.engines.rules import first_word
 from tui.engines.tracebacks import Tracebacks, Traced, quoted
-from tui.engines.values import MarkMaker, fault_mark
+from tui.engines.values import fault_mark
 
 _LAYERS = 4
 # `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's
@@ -53,8 +53,8 @@ class LineReader:
         self._time = search.groupindex.get("time", 0)
         self._level = search.groupindex.get("level", 0)
         self._heads = Heads(engine.header)
-        self._rules = RuleIndex(engine.rules)
-        self._bars = [(rule.pattern.match, MarkMaker(rule)) for rule in engine.rules if rule.bar]
+        self._rules = RuleIndex(rule for rule in engine.rules if not rule.bar)
+        self._bars = RuleIndex(rule for rule in engine.rules if rule.bar)
         self._faults = FaultIndex((*engine.faults, *COMMON_FAULTS))
         self._tracebacks = Tracebacks(engine.frames)
 
@@ -124,6 +124,10 @@ class LineReader:
         line = line[length:]
         if not line or line.isspace():
             return Heard((), time, speaker) if time or speaker is not NOBODY else SILENCE
+        if "%" in line:
+            drawn = self._drawn(line, speaker, time, level)
+            if drawn is not None:
+                return drawn
         word = first_word(line)
         if word in LEVELS:
             uvicorn = LEVEL.match(line)
@@ -133,12 +137,24 @@ class LineReader:
         mark = self._rules.mark(line, word, speaker)
         if mark is not None:
             return Heard((mark,), time, speaker)
-        if "%" not in line and OTHER_LOGGER.match(line):
+        if OTHER_LOGGER.match(line):
             other = self._other_logger(line, time)
             if other is not None:
                 return other
         marks = self._unruled(line, speaker, calm=level in _CALM, raw=raw)
         return Heard(marks, time, speaker) if marks or time or speaker is not NOBODY else SILENCE
+
+    def _drawn(self, line: str, speaker: Speaker, time: str | None, level: str) -> Heard | None:
+        """A bar, with what is glued behind it; None where no row knows it and it is all there is."""
+        bar = last_bar(line)
+        if bar is None:
+            return None
+        marks = self._bar_marks(bar, speaker)
+        rest = line[bar.end :].lstrip()
+        if not rest:
+            return Heard(marks, time, speaker) if marks else None
+        behind = self._bare(rest, time, level)
+        return Heard((*marks, *behind.marks), time, speaker if behind.speaker is NOBODY else behind.speaker)
 
     def _other_logger(self, line: str, time: str | None) -> Heard | None:
         """A line of a logger configured otherwise: its message begins behind some bracket or dash."""
@@ -184,9 +200,5 @@ class LineReader:
         return self._tracebacks.unknown(traced.uncaught) if traced.exception else None
 
     def _bar_marks(self, bar: Bar | None, speaker: Speaker) -> tuple[Mark, ...]:
-        if bar is not None:
-            for match, maker in self._bars:
-                found = match(bar.text)
-                if found is not None:
-                    return (maker.mark(found, speaker, bar),)
-        return ()
+        mark = None if bar is None else self._bars.mark(bar.text, first_word(bar.text), speaker, bar)
+        return () if mark is None else (mark,)
