@@ -51,8 +51,11 @@ _SHAPES = (
 # A second look: nearly every line of a serving engine speaks of tokens, and hardly any of a secret one. One
 # expression a word, since a literal prefix makes the search ten times faster than an alternation.
 _WORDS = ("token", "key", "passwd", "password", "passphrase", "secret", "credential")
+_TOKEN_SIGN = r"(?:[\"']\s*[:,=]|\s*=)"
 _ASSIGNED = (
-    ("token", re.compile(r"tokens?(?:[\"']\s*[:,=]|\s*=)")),
+    ("token", re.compile("token" + _TOKEN_SIGN)),
+    # Of many tokens only these are secrets: n_tokens=5 is not.
+    ("tokens", re.compile("(?:auth|access|api|bearer|refresh|hf)[-_.]*tokens" + _TOKEN_SIGN)),
     *((word, re.compile(word + r"s?[\"']?\s*[=:,]")) for word in _WORDS[1:]),
 )
 _FLAG = re.compile(r"--\w")
@@ -70,9 +73,9 @@ _NAME_ENDS = tuple(re.compile(word + r"s?[\"'\s=:]") for word in _WORDS)
 _BACKWARDS = re.compile(r"[\w.-]*")
 _NAME_LIMIT = 96
 # Characters that stand in no sign of a secret, and what is left of the signs without them.
-_NEEDLESS = b"0123456789 \t./()[]{}%<>|+*!;~^#$\\"
+_NEEDLESS = b"0123456789./()[]{}%<>|+*!;~^#$\\"
 _SIGNS = tuple(
-    tuple(tuple(sign.strip(" /") for sign in signs) for signs in (quick, more))
+    tuple(tuple(sign.strip("/") for sign in signs) for signs in (quick, more))
     for quick, more, _, _ in _SHAPES
 )
 _SENTENCES = 8192
@@ -91,7 +94,7 @@ def mask_text(text: str) -> str:
     lower = text.lower()
     for quick, signs, pattern, hidden in _SHAPES:
         if _one_of(quick, lower) and _one_of(signs, lower):
-            text = pattern.sub(hidden, text)
+            text = _hide_shapes(text, quick) if pattern is _KNOWN_SHAPES else pattern.sub(hidden, text)
     for word, assigned in _ASSIGNED:
         if word in lower and (assigned.search(lower) or _FLAG.search(lower)):
             return _mask_named(text)
@@ -119,7 +122,11 @@ class LineMasker:
         suspects -= self._harmless
         if not lines or not suspects or (suspects <= self._flagged and "--" not in text):
             return lines
-        return [mask_text(lines[at]) if sentences[at] in suspects else lines[at] for at in range(len(lines))]
+        masked = list(lines)
+        for at, sentence in enumerate(sentences):
+            if sentence in suspects and (sentence not in self._flagged or "--" in lines[at]):
+                masked[at] = mask_text(lines[at])
+        return masked
 
     def _learn(self, sentence: bytes) -> None:
         """Remember that no line of this sentence can hold a secret, or none without a flag."""
@@ -140,6 +147,22 @@ class LineMasker:
 
 def _one_of(signs: tuple[str, ...], text: str) -> bool:
     return any(map(text.__contains__, signs))  # three times faster than a generator
+
+
+def _hide_shapes(text: str, signs: tuple[str, ...]) -> str:
+    """Hide secrets of known shapes that begin with one of these signs: tried only where one stands."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        return _KNOWN_SHAPES.sub(HIDDEN, text)
+    places = sorted(found.start() for sign in signs for found in re.finditer(sign, lower))
+    parts: list[str] = []
+    done = 0
+    for place in places:
+        found = _KNOWN_SHAPES.match(text, place) if place >= done else None
+        if found is not None:
+            parts += (text[done:place], HIDDEN)
+            done = found.end()
+    return "".join((*parts, text[done:]))
 
 
 def _mask_named(text: str) -> str:
