@@ -32,6 +32,9 @@ from tui.requests import Matcher
 _GRAPH = r"(?:cuda|CUDA|cpu|CPU|NPU|XPU) graph"
 _GB = r"-?[\d.]+"
 
+# Other fields of a batch's line, each up to its comma: bounded, and faster than one character after another.
+_FIELDS = r"(?:[^,]{0,80},){0,24}? (?:full )?"
+
 RULES = (
     *starts(
         (r"server_args=(?P<arguments>(?:ServerArgs\(|\{).*)", "ServerArgs( to 0.5.15, a dict in 0.5.23"),
@@ -251,9 +254,9 @@ RULES = (
         (r"Freezing GC in ", "0.5.18+"),
         (
             r"Prefill batch\b(?: \[\d+\])?[.,] +#new-seq: \d+,"
-            r"(?:.*?token usage: (?P<kv_used_share>[\d.]+), )?"
-            r"(?:.*?#queue-req: (?P<queued>\d+))?"
-            r"(?:.*?input throughput \(token/s\): (?P<prompt_tokens_per_s>[\d.]+))?",
+            rf"(?:{_FIELDS}token usage: (?P<kv_used_share>[\d.]+),)?"
+            rf"(?:{_FIELDS}#queue-req: (?P<queued>\d+))?"
+            rf"(?:,?{_FIELDS}input throughput \(token/s\): (?P<prompt_tokens_per_s>[\d.]+))?",
             "all; throughput 0.5.9+, hybrids say full token usage",
         ),
     ),
@@ -265,10 +268,10 @@ RULES = (
     *steady(
         (
             r"Decode batch\b(?: \[\d+\])?[.,] +#running-req: (?P<running>\d+),"
-            r"(?:.*?token usage: (?P<kv_used_share>[\d.]+),)?"
-            r"(?:.*?accept len: (?P<acceptance_length>[\d.]+),)?"
-            r".*?gen throughput \(token/s\): (?P<output_tokens_per_s>[\d.]+)"
-            r"(?:,.*?#queue-req: (?P<queued>\d+))?",
+            rf"(?:{_FIELDS}token usage: (?P<kv_used_share>[\d.]+),)?"
+            rf"(?:{_FIELDS}accept len: (?P<acceptance_length>[\d.]+),)?"
+            rf"{_FIELDS}gen throughput \(token/s\): (?P<output_tokens_per_s>[\d.]+)"
+            rf"(?:,{_FIELDS}#queue-req: (?P<queued>\d+))?",
             "all; cuda graph 0.4.6+, accept rate 0.5.3+, hybrids say full token usage or mamba usage",
         ),
     ),
