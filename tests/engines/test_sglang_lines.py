@@ -62,6 +62,7 @@ PHASE_LINES: list[tuple[str, MarkKind, Phase]] = [
     (TIME + "Try DeepGEMM JIT Compiling for <GEMM_NT_F8F8BF16> N=4096,", WITHIN, Phase.COMPILE),
     (TIME + "PP-parallel DeepGEMM warmup start (pp_rank=1)", WITHIN, Phase.COMPILE),
     (TIME + "Compiling a graph for dynamic shape takes 2.18 s", WITHIN, Phase.COMPILE),
+    (TIME + "Cache the graph for dynamic shape for later use", WITHIN, Phase.COMPILE),
     (TIME + "Capture cuda graph begin. This can take up to several minutes.", BEGINS, Phase.CAPTURE),
     (TIME + "Capture draft cuda graph begin. This can take up to several", BEGINS, Phase.CAPTURE),
     (TIME + "Capture draft extend cuda graph begin (step 1). This can", BEGINS, Phase.CAPTURE),

@@ -247,6 +247,14 @@ def test_the_compile_cache_is_cold_once_a_graph_had_to_be_made(host: WatchedHost
     assert cache_after(found) == "cold"
 
 
+def test_sglang_compiles_a_graph_with_a_warm_cache_too(host: WatchedHost) -> None:
+    host.starts()
+    host.log("[2026-11-29 20:01:30] Compiling a graph for dynamic shape takes 0.54 s")
+    key = host.state.load_key
+    assert key is not None
+    assert key.cache is None
+
+
 # The state and its estimate.
 
 
