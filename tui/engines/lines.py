@@ -22,6 +22,8 @@ _PERCENT = re.compile(r":?\s{0,8}\d{1,3}\Z")
 # Nearly every bar: it begins the line, and its name ends in no digit.
 _COMMON_BAR = re.compile(r"([^|%]*[^|%\d\s:]):?\s{0,8}\d{1,3}%" + _DRAWN.pattern)
 _PERCENT_LENGTH = 12
+_BEGUN = re.compile(r"%(?:\|| Completed \|)")
+_DRAWINGS = 64
 _COUNTED = re.compile(r"\s*[\d.]+[kMGT]?/[\d.]+[kMGT]? \[[^\]]{0,120}\]")
 # "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
 SHARDS = r"oading [^:\r\n]{0,80}?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]{0,80}:\s{1,20}\d+%"
@@ -63,13 +65,12 @@ def last_bar(text: str) -> Bar | None:
     common = _COMMON_BAR.match(text)
     if common is not None and text.find("%", common.end()) < 0:
         return Bar(common[1].strip(), common[2], common[3], common.end())
-    place = text.rfind("%")
-    while place >= 0:
+    places = [found.start() for found in _BEGUN.finditer(text)]
+    for place in reversed(places[-_DRAWINGS:]):
         drawn = _DRAWN.match(text, place + 1)
         percent = None if drawn is None else _PERCENT.search(text, max(place - _PERCENT_LENGTH, 0), place)
         if drawn is not None and percent is not None:
             return Bar(_bar_name(text, percent.start()), drawn[1], drawn[2], drawn.end())
-        place = text.rfind("%", 0, place)
     return None
 
 

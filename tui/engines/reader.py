@@ -12,7 +12,7 @@ from tui.engines.index import RuleIndex
 from tui.engines.lines import Bar, last_bar
 from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
 from tui.engines.outer import without_outer
-from tui.engines.rules import first_word
+from tui.engines.rules import FaultRule, first_word
 from tui.engines.tracebacks import Tracebacks, Traced, quoted
 from tui.engines.values import fault_mark
 
@@ -20,6 +20,8 @@ _LAYERS = 4
 # `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's
 # own.
 _DOCKER_TIME = slice(29, 31)
+# So much of a longer message is searched for a failure, around each hint of one.
+_AROUND = 1024
 _CALM = frozenset(("INFO", "DEBUG", "TRACE", "I", "D"))
 # What stands before a record that is quoted, not written.
 _QUOTES = frozenset("\"'`\u201c\u2018\u00ab")
@@ -193,7 +195,7 @@ class LineReader:
 
     def _fault(self, message: str, traced: Traced) -> FaultMark | None:
         for rule in self._faults.candidates(message):
-            found = rule.pattern.search(message)
+            found = _searched(rule, message)
             if found is not None:
                 fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
                 return quoted(fault) if traced.quoted else fault
@@ -202,3 +204,16 @@ class LineReader:
     def _bar_marks(self, bar: Bar | None, speaker: Speaker) -> tuple[Mark, ...]:
         mark = None if bar is None else self._bars.mark(bar.text, first_word(bar.text), speaker, bar)
         return () if mark is None else (mark,)
+
+
+def _searched(rule: FaultRule, message: str) -> re.Match[str] | None:
+    """Search a message for a failure, a long one only around the first of each hint: time stays linear."""
+    if len(message) <= 2 * _AROUND:
+        return rule.pattern.search(message)
+    for hint in rule.hints:
+        place = message.find(hint)
+        if place >= 0:
+            found = rule.pattern.search(message, max(place - _AROUND, 0), place + _AROUND)
+            if found is not None:
+                return found
+    return None
