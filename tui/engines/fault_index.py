@@ -7,7 +7,7 @@ sentence may hold, by the letters of both alone.
 
 import re
 from collections.abc import Iterable
-from itertools import compress
+from itertools import chain, compress
 
 from tui.engines.rules import FaultRule
 
@@ -24,7 +24,7 @@ class FaultIndex:
 
     def __init__(self, rules: Iterable[FaultRule]) -> None:
         self._rules = tuple(rules)
-        lettered: list[tuple[str, int]] = []
+        lettered: dict[str, set[int]] = {}
         self._short: list[tuple[str, int]] = []
         for number, rule in enumerate(self._rules):
             for hint in rule.hints:
@@ -32,10 +32,10 @@ class FaultIndex:
                 if len(letters) < _LETTERS:
                     self._short.append((hint, number))
                 else:
-                    lettered.append((letters, number))
+                    lettered.setdefault(letters, set()).add(number)
         self._short_hints = tuple({hint for hint, _ in self._short})
-        self._letters = tuple(letters for letters, _ in lettered)
-        self._numbers = tuple(number for _, number in lettered)
+        self._letters = tuple(lettered)
+        self._numbers = tuple(lettered.values())
         self._known: dict[bytes, frozenset[int]] = {}
 
     def candidates(self, message: str) -> list[FaultRule]:
@@ -53,7 +53,8 @@ class FaultIndex:
 
     def _learn(self, sentence: bytes) -> frozenset[int]:
         text = sentence.decode("ascii")
-        numbers = frozenset(compress(self._numbers, map(text.__contains__, self._letters)))
+        found = compress(self._numbers, map(text.__contains__, self._letters))
+        numbers = frozenset(chain.from_iterable(found))
         if len(sentence) <= _SENTENCE_LENGTH:
             if len(self._known) >= _SENTENCES:
                 self._known.clear()

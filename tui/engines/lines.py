@@ -19,8 +19,8 @@ BAR = re.compile(
 # What follows a bar's percentage, and stands before it.
 _DRAWN = re.compile(r"(?:\|[^|]*\|| Completed \|)\s*([\d.]+[kMGT]?)/([\d.]+[kMGT]?) \[[^\]]{0,120}\]")
 _PERCENT = re.compile(r":?\s{0,8}\d{1,3}\Z")
-# Nearly every bar: it begins the line, and its name ends in no digit.
-_COMMON_BAR = re.compile(r"([^|%]*[^|%\d\s:]):?\s{0,8}\d{1,3}%" + _DRAWN.pattern)
+# Nearly every bar: it begins the line, and its name ends in a colon or in no digit.
+_COMMON_BAR = re.compile(r"([^|%]*(?:[^|%\d\s:]|[^|%\s:](?=:\s))):?\s{0,8}\d{1,3}%" + _DRAWN.pattern)
 _PERCENT_LENGTH = 12
 _BEGUN = re.compile(r"%(?:\|| Completed \|)")
 _DRAWINGS = 64
