@@ -147,7 +147,7 @@ def test_many_lines_are_cleaned_as_each_of_them_is(lines: list[str]) -> None:
     assert clean_lines(lines) == [clean(line) for line in lines]
 
 
-@pytest.mark.parametrize("odd", ["\t", "\x1b[31m", "\x1b\x1b[1m[1m", "\x1b]0;t", "é", "\u200b", "\x7f", "█"])
+@pytest.mark.parametrize("odd", ["\t", "\x1b[31m", "\x1b\x1b[1m[1m", "\x1b]0;t", "é", "\u200b", "\x7f", "█", "\t█\u200b", "\t\x1b[31m"])
 def test_one_odd_line_changes_no_other(odd: str) -> None:
     lines = ["plain", f"a{odd}b", "", f"{odd}", "plain"]
     assert clean_lines(lines) == [clean(line) for line in lines]

@@ -20,6 +20,7 @@ _LAYERS = 4
 # `docker logs -t` writes nine digits of a second, UTC. Of other times before a line one may be the engine's
 # own.
 _DOCKER_TIME = slice(29, 31)
+_A_DOCKER_LINE = "2026-01-01T00:00:00.000000000Z  INFO x"
 # So much of a longer message is searched for a failure, around each hint of one.
 _AROUND = 1024
 _CALM = frozenset(("INFO", "DEBUG", "TRACE", "I", "D"))
@@ -52,8 +53,12 @@ class LineReader:
         search = re.compile(f"(?:{record.pattern})(?P<first_word>[^ =(:]*)", record.flags)
         self._search = search.search
         self._word = search.groupindex["first_word"]
+        # Group 0, the whole match, where there is none of the name.
         self._time = search.groupindex.get("time", 0)
         self._level = search.groupindex.get("level", 0)
+        self._may_be_docker = record.match(_A_DOCKER_LINE) is not None
+        self._access = engine.access
+        self._access_hint = engine.access_hint
         self._heads = Heads(engine.header)
         self._rules = RuleIndex(rule for rule in engine.rules if not rule.bar)
         self._bars = RuleIndex(rule for rule in engine.rules if rule.bar)
@@ -63,7 +68,7 @@ class LineReader:
     def read(self, line: str) -> Heard:
         """Return what a cleaned line says."""
         found = self._search(line)
-        if found is None or line[_DOCKER_TIME] == "Z ":
+        if found is None or (self._may_be_docker and line[_DOCKER_TIME] == "Z "):
             return self._wrapped(line, found) if line else SILENCE
         speaker = self._heads.speaker(line, found)
         return self._wrapped(line, found) if speaker is None else self._recorded(line, found, speaker)
@@ -94,30 +99,29 @@ class LineReader:
         while found is not None and found.start() and line[found.start() - 1] in _QUOTES:
             found = self._search(line, found.end())
         if found is not None:
-            return self._recorded(line, found, self.engine.header.speaker(line[: found.start()], found))
+            head = line[: found.start()]
+            heard = self._recorded(line, found, self.engine.header.speaker(head, found))
+            marks = self._bar_marks(last_bar(head), NOBODY) if "%" in head else ()
+            return Heard((*marks, *heard.marks), heard.time, heard.speaker) if marks else heard
         return self._bare(line, time, level)
 
     def _recorded(self, line: str, found: re.Match[str], speaker: Speaker) -> Heard:
-        word = found[self._word]
-        message = line[found.start(self._word) :]
-        level = found[self._level] if self._level else ""
-        time = found[self._time] if self._time else None
+        word, level, time = found.group(self._word, self._level, self._time)
+        message = line[found.end() - len(word) :]
+        if not self._time:
+            time = None
         if word in LEVELS:
             uvicorn = LEVEL.match(message)
             if uvicorn is not None:
                 level, message = word, message[uvicorn.end() :]
                 word = first_word(message)
-        marks: tuple[Mark, ...] = ()
-        start = found.start()
-        if start and "%" in line[:start]:
-            marks = self._bar_marks(last_bar(line[:start]), NOBODY)
         mark = self._rules.mark(message, word, speaker)
         if mark is not None:
-            return Heard((*marks, mark), time, speaker)
+            return Heard((mark,), time, speaker)
         calm = level in _CALM
-        if not calm or "%" in message or self.engine.access_hint in message:
-            marks += self._unruled(message, speaker, calm=calm, raw=False)
-        return Heard(marks, time, speaker)
+        if calm and "%" not in message and self._access_hint not in message:
+            return Heard((), time, speaker)
+        return Heard(self._unruled(message, speaker, calm=calm, raw=False), time, speaker)
 
     def _bare(self, line: str, time: str | None, level: str) -> Heard:
         """A line without the engine's record: a bar, native output, a traceback, another logger's line."""
@@ -177,7 +181,7 @@ class LineReader:
                 message = message[bar.end :]
                 if not message or message.isspace():
                     return marks
-        if self.engine.access_hint in message and self._is_access(message):
+        if self._access_hint in message and self._is_access(message):
             return (*marks, Mark(MarkKind.ACCESS, speaker))
         traced = self._tracebacks.read(message, speaker, raw=raw)
         if traced.mark is not None:
@@ -190,8 +194,7 @@ class LineReader:
         )
 
     def _is_access(self, message: str) -> bool:
-        access = self.engine.access
-        return access.match(message) is not None or access.search(message) is not None
+        return self._access.match(message) is not None or self._access.search(message) is not None
 
     def _fault(self, message: str, traced: Traced) -> FaultMark | None:
         for rule in self._faults.candidates(message):

@@ -51,12 +51,13 @@ class MarkMaker:
         self._places = _Places(places)
         self._steady = None if _STEADY_NAMES.isdisjoint(places) else _SteadyPlaces(places)
         self._figures = _figure_places(places)
+        self._bare = not places
         self._same: dict[Speaker, Mark] = {}
 
     def mark(self, found: re.Match[str], speaker: Speaker, bar: Bar | None = None) -> Mark:
         """Return the mark that a match means; ``bar`` is the drawing that a bar row was found in."""
         texts = (*found.groups(), None)
-        if bar is None and texts.count(None) == len(texts):
+        if bar is None and (self._bare or texts.count(None) == len(texts)):
             return self._same.get(speaker) or self._without_values(speaker)
         rule, places = self.rule, self._places
         part = texts[places.part]

@@ -82,10 +82,13 @@ def clean_lines(lines: list[str]) -> list[str]:
 
     One look at all of them is much faster than one at each: most logs are plain text, or that in colours.
     """
-    text = "\n".join(lines)
+    text = whole = "\n".join(lines)
     bare = lines
     if "\x1b" in text:
         text = _COMMON.sub("", text)
+    if "\t" in text:
+        text = text.expandtabs(TAB)
+    if text is not whole:
         bare = text.split("\n")
     if _has_controls(text):
         return [
