@@ -183,6 +183,9 @@ class LogTail(LineWidget, can_focus=True):
         right: list[Span] = [Span("  ")]
         if self.buffer.pattern is not None:
             right.append(Span(self._found() + dot, "accent"))
+        elif not window.follows and window.cursor in self.buffer.marks:
+            place = self.buffer.marks.index(window.cursor) + 1
+            right.append(Span(f"mark {place} of {len(self.buffer.marks)}{dot}", "accent"))
         if window.wrap or window.column:
             right.append(Span(("wrapped" if window.wrap else f"column {window.column + 1}") + dot, "muted"))
         if window.follows:

@@ -33,7 +33,14 @@ class PhasePane(LineWidget):
             return [self._row(width)]
         if height == 1:
             return [self._work(width, self._current())]
+        if self.panel.sentence and height > 2:
+            return [self._row(width), *self._sentence(width, height - 1)]
         return [self._row(width), self._work(width, [])]
+
+    def _sentence(self, width: int, rows: int) -> list[Line]:
+        """Return the whole sentence: it says what to do, which must not be cut."""
+        texts = cells.sentence_rows(self.panel.sentence, width - 2)[:rows]
+        return [(Span(f" {text}", self.panel.mood.value),) for text in texts]
 
     def _row(self, width: int) -> Line:
         """Return all phases in one line; times that lie behind give way first, then phases far away."""
@@ -106,8 +113,10 @@ class PhasePane(LineWidget):
         ]
 
 
-def rows_wanted(panel: PhasePanel) -> int:
+def rows_wanted(panel: PhasePanel, width: int = 80) -> int:
     """Return how many lines say everything: without work under way the phases' times alone."""
     if not panel.cells:
         return 0
-    return 2 if panel.sentence or panel.work or panel.estimate or panel.fraction is not None else 1
+    if panel.sentence:
+        return 1 + len(cells.sentence_rows(panel.sentence, width - 2))
+    return 2 if panel.work or panel.estimate or panel.fraction is not None else 1

@@ -46,6 +46,14 @@ def test_the_rank_with_fewer_of_the_common_lines_is_the_slowest() -> None:
     assert lanes.lagging == []
 
 
+def test_who_stands_where_the_first_stands_is_not_behind_it() -> None:
+    lanes = make_lanes()
+    for rank in ("TP0", "TP1"):
+        lanes.take(said(BEGINS, Phase.COMPILE, rank), 1.0)
+    lanes.take(said(BEGINS, Phase.COMPILE, "TP0"), 2.0)
+    assert lanes.lagging == []
+
+
 def test_a_line_that_only_one_rank_prints_makes_no_other_lag() -> None:
     lanes = make_lanes()
     for rank in ("TP0", "TP1"):

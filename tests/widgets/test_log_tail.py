@@ -160,6 +160,14 @@ def test_n_goes_through_the_marks_while_nothing_is_searched_for() -> None:
     assert seen == ["line 7", "line 3", "line 7", "line 3"]
 
 
+def test_the_title_says_at_which_mark_one_stands() -> None:
+    made = marked(3, 7)
+    made.step(-1)
+    assert "mark 2 of 2" in texts(made, 60)[0]
+    made.search("line")
+    assert "mark" not in texts(made, 60)[0]
+
+
 def test_a_search_takes_the_steps_over_until_it_is_left() -> None:
     made = marked(3, 7)
     made.search("line 5")

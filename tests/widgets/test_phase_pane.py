@@ -77,6 +77,14 @@ def test_a_failure_says_its_sentence_in_place_of_the_work() -> None:
     assert texts(failed, 80, 2)[1] == " out of GPU memory"
 
 
+def test_the_reason_of_a_failure_is_wrapped_and_not_cut_where_there_is_room() -> None:
+    reason = "out of GPU memory: process 1656 of the host holds 12.41 GiB of it. See who that is, and end it."
+    failed = replace(LOADING, sentence=reason, mood=Mood.BAD)
+    wanted = phase_pane.rows_wanted(failed, 60)
+    assert wanted == 3
+    assert " ".join(line.strip() for line in texts(failed, 60, wanted)[1:]) == reason
+
+
 def test_a_ready_load_takes_one_line_and_keeps_the_long_phases() -> None:
     assert phase_pane.rows_wanted(READY) == 1
     assert texts(READY, 80, 1) == [" ● launch 0:38  ● KV cache 0:01  ● weights 0:17  ● ready"]

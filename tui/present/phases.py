@@ -22,12 +22,13 @@ def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
         return PhasePanel(cells, sentence=_end(state), mood=Mood.BAD if _died(state) else Mood.WARNING)
     if state.ready:
         return PhasePanel(cells, mood=Mood.GOOD)
+    found = None if now_s is None else state.estimate(now_s)
     return PhasePanel(
         cells,
         fraction=None if now_s is None else _fraction(state, now_s),
-        work=_work(state, now_s),
+        work=_work(state, now_s, found),
         waits=_waits(state),
-        estimate=_estimate(state, now_s),
+        estimate=_estimate(found),
         mood=Mood.ACTIVE,
     )
 
@@ -82,15 +83,24 @@ def _fraction(state: Meaning, now_s: float) -> float | None:
     return None if fraction is None or fraction >= 1 else fraction
 
 
-def _work(state: Meaning, now_s: float | None) -> str:
+def _work(state: Meaning, now_s: float | None, found: Estimate | None) -> str:
     progress = state.phase_progress
     if progress is None:
-        return "" if now_s is None else _received(state, now_s)
-    if progress.total is not None and progress.done >= progress.total:
+        counted = "" if now_s is None else _received(state, now_s)
+    elif progress.total is not None and progress.done >= progress.total:
         return f"all {progress.total:g} {progress.unit} done"
-    total = "" if progress.total is None else f" of {progress.total:g}"
-    counted = f"{progress.done:g}{total} {progress.unit}".strip()
-    return f"{counted}, {progress.current} under way" if progress.current else counted
+    else:
+        total = "" if progress.total is None else f" of {progress.total:g}"
+        counted = f"{progress.done:g}{total} {progress.unit}".strip()
+    current = f"{progress.current} under way" if progress is not None and progress.current else ""
+    return ", ".join(text for text in (counted, _left(found), current) if text)
+
+
+def _left(found: Estimate | None) -> str:
+    """Return how long the work under way still takes, where that is all that can be said."""
+    if found is None or not found.of_phase or found.remaining_s is None:
+        return ""
+    return f"{'at most ' if found.at_most else ''}{clock_text(found.remaining_s)} left"
 
 
 def _received(state: Meaning, now_s: float) -> str:
@@ -110,20 +120,15 @@ def _waits(state: Meaning) -> str:
     return f"waits for {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def _estimate(state: Meaning, now_s: float | None) -> str:
-    found = None if now_s is None else state.estimate(now_s)
-    if found is None:
+def _estimate(found: Estimate | None) -> str:
+    """Return the time to ready as it is shown; how long the work under way takes is said beside the work."""
+    if found is None or found.of_phase:
         return "T- no estimate yet"
+    slower = f"slower than {'the last load' if found.loads == 1 else f'all {found.loads} loads'}"
     if found.remaining_s is None:
-        return "T- unknown, longer than ever before"
+        return f"T- unknown, {slower}"
     left = clock_text(found.remaining_s)
-    if found.of_phase:
-        bound = "at most " if found.at_most else ""
-        phase = "" if state.phase is None else f" of {state.phase.words}"
-        return f"T- no estimate yet, {bound}{left} left{phase}"
-    if found.at_least:
-        return f"T- over {left}, longer than ever before"
-    return f"T- {left}{_range(found)}"
+    return f"T- at least {left}, {slower}" if found.at_least else f"T- {left}{_range(found)}"
 
 
 def _range(found: Estimate) -> str:

@@ -13,6 +13,7 @@ _LOG_FOLDED = 3
 _LOG_GOOD = 9
 _NOTES_ROWS = 6
 _TINY_ROWS = 16
+_REASON_ROWS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ def _phase_rows(body: int) -> int:
     """Return how many rows the phases may have: a small screen keeps its room for GPUs and log."""
     if body < _TINY_ROWS:
         return 1 if body >= 8 else 0
-    return 2
+    # Two while it loads; the reason of a failure may take what the log can spare.
+    return 2 if body < 20 else min(2 + (body - 16) // 2, _REASON_ROWS)
 
 
 def _stack(rows: list[tuple[str, int]], x: int, y: int, width: int) -> dict[str, Box]:

@@ -156,11 +156,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.app.title = f"{header.host}: {header.phase}"
         if values.status and (before is None or values.status != before.status):
             self.notes.add(_time_of_day(), values.status)
+        failed = values.phases.sentence
+        if failed and (before is None or failed != before.phases.sentence):
+            self.notes.add(_time_of_day(), failed)
 
     def _arrange(self) -> None:
         bench = self.bench.panel
         self.dashboard.wants = Wants(
-            phases=phase_pane.rows_wanted(self.phases.panel),
+            phases=phase_pane.rows_wanted(self.phases.panel, self.size.width),
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
             lead=self._lead,

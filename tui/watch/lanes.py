@@ -73,8 +73,12 @@ class Lanes:
 
     @property
     def lagging(self) -> list[Lane]:
-        """All ranks that are behind the first one."""
-        behind = {id(lane) for lane in self._behind()}
+        """All ranks that are behind the first one: who stands where it stands is not, whatever it printed."""
+        front = max(self._lanes.values(), key=lambda lane: lane.step or 0, default=None)
+        if front is None:
+            return []
+        stands = (front.phase, front.phase_ended)
+        behind = {id(lane) for lane in self._behind() if (lane.phase, lane.phase_ended) != stands}
         return [lane for lane in self.all if id(lane) in behind]
 
     def of(self, speaker: Speaker, source: int = 0) -> Lane | None:
