@@ -5,6 +5,7 @@ from watched_host import WatchedHost
 from tui.events import History
 from tui.past_load import PastLoad, PhaseTime
 from tui.present.phases import phase_panel
+from tui.present.screen import present
 from widgets.values import Mood, PhasePanel
 
 TP = "[2026-11-29 13:48:34 TP{rank}] "
@@ -96,6 +97,20 @@ def test_a_failure_says_its_kind_cause_and_next_step(host: WatchedHost) -> None:
     assert shown.sentence.startswith("out of memory for the weights: ")
     assert "(e shows the line)" in shown.sentence
     assert names(host, Mood.BAD) == ["weights"]
+
+
+def test_a_failure_that_the_process_outlives_is_told_at_once(host: WatchedHost) -> None:
+    load_weights(host)
+    host.log(TP.format(rank=0) + "Scheduler hit an exception: Traceback (most recent call last):", OOM)
+    shown = panel(host)
+    assert shown.sentence.startswith("the log tells of a failure, the process lives on: out of memory for")
+    assert shown.estimate == ""
+    assert names(host, Mood.BAD) == ["weights"]
+    values = present(host.state, host.now)
+    assert values.header.phase == "failed by its log"
+    assert values.log.fault_number == host.state.log.lines[-1].number
+    assert values.status.startswith("the log tells of a failure in weights")
+    assert host.state.outcome is None
 
 
 def test_a_phase_entered_twice_is_one_cell_with_both_times(host: WatchedHost) -> None:

@@ -76,6 +76,8 @@ def _phase(state: Meaning, client_now_s: float) -> tuple[str, Mood]:
         return "no link", Mood.BAD
     if state.outcome == "failed":
         return _end_phase(state)
+    if state.log_failure is not None:
+        return "failed by its log", Mood.BAD
     if state.ready:
         return "ready", Mood.GOOD
     if not state.loading:

@@ -18,6 +18,8 @@ def log_panel(state: Meaning) -> LogPanel:
 
 
 def _fault_number(state: Meaning) -> int | None:
+    if state.log_failure is not None:
+        return state.log_failure.quote.number
     end = state.last_end if state.outcome == "failed" else None
     return end.quote.number if end is not None and end.quote is not None else None
 

@@ -5,6 +5,7 @@ from tui.engines.phase import Phase
 from tui.present.figures import gib
 from tui.watch.eta import Estimate
 from tui.watch.meaning import Meaning
+from tui.watch.root_cause import Cause
 from tui.watch.words import FAULT_KIND_WORDS, clock_text
 from widgets.values import Mood, PhaseCell, PhasePanel
 
@@ -20,6 +21,9 @@ def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
     cells = tuple(_cells(state, now_s))
     if state.outcome == "failed":
         return PhasePanel(cells, sentence=_end(state), mood=Mood.BAD if _died(state) else Mood.WARNING)
+    if state.log_failure is not None:
+        told = f"the log tells of a failure, the process lives on: {_advice(state.log_failure)}"
+        return PhasePanel(cells, sentence=told, mood=Mood.BAD)
     if state.ready:
         return PhasePanel(cells, mood=Mood.GOOD)
     found = None if now_s is None else state.estimate(now_s)
@@ -57,6 +61,8 @@ def _cell(phase: Phase, mood: Mood, seconds: float | None) -> PhaseCell:
 
 
 def _mood(state: Meaning) -> Mood:
+    if state.log_failure is not None:
+        return Mood.BAD
     if state.outcome == "failed":
         return Mood.BAD if _died(state) else Mood.WARNING
     return Mood.GOOD if state.ready else Mood.ACTIVE
@@ -143,8 +149,8 @@ def _end(state: Meaning) -> str:
     end = state.last_end
     if end is None:
         return "failed"
-    cause = end.cause
-    if cause is None:
-        return end.reason
-    words = FAULT_KIND_WORDS[cause.kind]
-    return f"{words}: {cause.cause} {cause.next_step} (e shows the line)"
+    return end.reason if end.cause is None else _advice(end.cause)
+
+
+def _advice(cause: Cause) -> str:
+    return f"{FAULT_KIND_WORDS[cause.kind]}: {cause.cause} {cause.next_step} (e shows the line)"

@@ -111,6 +111,11 @@ class Load:
         return self.ended_s is not None
 
     @property
+    def log_failure(self) -> Cause | None:
+        """Why it has failed by its log while its process lives on: a parent may outlive its ranks for long."""
+        return None if self.ended else self.log_phases.cause
+
+    @property
     def ready_seen(self) -> bool:
         """Whether it was seen not ready before, so that its time to ready is known."""
         return self.ladder.seen_waiting

@@ -22,6 +22,7 @@ from tui.watch.link import LinkState
 from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
+from tui.watch.root_cause import Cause
 from tui.watch.target import Choice, Server
 from tui.watch.timeline import PhaseSpan
 from tui.watch.transfer import Expected, Transfer, expectation, gpus_of, shards_of, transfer
@@ -222,6 +223,11 @@ class Meaning:
             return None
         wrong = [rung.outcome for rung in self.ladder if rung.state == "bad"]
         return wrong[-1] if wrong else None
+
+    @property
+    def log_failure(self) -> Cause | None:
+        """Why the load has failed by its log, while its process lives; None when it has not."""
+        return None if self._load is None else self._load.log_failure
 
     @property
     def last_end(self) -> End | None:

@@ -142,7 +142,12 @@ class WatchState(Meaning):
 
     def _take_log(self, event: Log) -> None:
         load = self._load if self._load is not None else self._begin(None, event)
+        told = load.log_failure
         load.take_log(event, self.log)
+        cause = load.log_failure
+        if told is None and cause is not None:
+            where = "" if load.log_phases.phase is None else f" in {load.log_phases.phase.words}"
+            self._note(event, "error", f"the log tells of a failure{where}: {cause.quote.text}")
 
     def _take_processes(self, event: Processes) -> None:
         load = self._load
