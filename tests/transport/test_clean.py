@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.agent import wire
-from tui.transport.clean import TAIL_LIMIT, LineSplitter, clean, clean_lines
+from tui.agent.mask import mask_text
+from tui.transport.clean import TAIL_LIMIT, LineCleaner, LineSplitter, clean
 
 ESC = "\x1b"
 # Visible although Unicode files them under "format": signs that stand before Arabic and Syriac numbers.
@@ -142,15 +143,30 @@ def test_lines_end_in_newline_or_return(texts: list[str]) -> None:
     assert tail == rest
 
 
-@given(st.lists(HOSTILE.map(lambda text: text.replace("\n", ""))))
-def test_many_lines_are_cleaned_as_each_of_them_is(lines: list[str]) -> None:
-    assert clean_lines(lines) == [clean(line) for line in lines]
+SECRETS = st.sampled_from(
+    ["api_key='abcdef1'", "--token abc", "token", "2026-11-29", "hf_" + "aB3" * 8, " --", "plain"]
+)
 
 
-@pytest.mark.parametrize("odd", ["\t", "\x1b[31m", "\x1b\x1b[1m[1m", "\x1b]0;t", "é", "\u200b", "\x7f", "█", "\t█\u200b", "\t\x1b[31m"])
+@given(
+    st.lists(
+        st.lists(st.one_of(HOSTILE, SECRETS), max_size=3).map(lambda parts: "".join(parts).replace("\n", ""))
+    )
+)
+def test_many_lines_are_cleaned_and_masked_as_each_of_them_is(lines: list[str]) -> None:
+    cleaner = LineCleaner()
+    for _ in range(2):
+        assert cleaner.lines(lines) == [mask_text(clean(line)) for line in lines]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["\t", "\x1b[31m", "\x1b\x1b[1m[1m", "\x1b]0;t", "\x1b", "\x1b[", "é", "\u200b", "\x7f", "█", "\t█\u200b",
+     "\t\x1b[31m", "\r"],
+)  # fmt: skip
 def test_one_odd_line_changes_no_other(odd: str) -> None:
     lines = ["plain", f"a{odd}b", "", f"{odd}", "plain"]
-    assert clean_lines(lines) == [clean(line) for line in lines]
+    assert LineCleaner().lines(lines) == [clean(line) for line in lines]
 
 
 def test_a_progress_bar_comes_as_lines_that_ended_in_a_return() -> None:

@@ -78,8 +78,6 @@ _SIGNS = tuple(
     tuple(tuple(sign.strip("/") for sign in signs) for signs in (quick, more))
     for quick, more, _, _ in _SHAPES
 )
-_SENTENCES = 8192
-_SENTENCE_LENGTH = 512
 
 
 @lru_cache(maxsize=1024)
@@ -101,48 +99,25 @@ def mask_text(text: str) -> str:
     return text
 
 
-class LineMasker:
-    """Masks many lines, each as ``mask_text`` does it, in a fraction of the time.
+def sentences(text: str) -> list[bytes]:
+    """Return what is left of each line without digits and other characters that no sign of a secret needs.
 
-    The lines of a log are few sentences with ever other figures. What is left of a sentence without digits
-    and without characters that no sign of a secret needs is looked at once, and remembered.
+    The lines of a log are few sentences with ever other figures: what is known of a sentence need not be
+    looked for in its next line. Only printable ASCII is left out.
     """
+    return text.encode("utf-8", "surrogatepass").translate(None, _NEEDLESS).split(b"\n")
 
-    def __init__(self) -> None:
-        self._harmless: set[bytes] = set()
-        self._flagged: set[bytes] = set()
 
-    def lines(self, lines: list[str]) -> list[str]:
-        """Return lines, which hold no newlines, with the secrets in them hidden."""
-        text = "\n".join(lines)
-        sentences = text.encode("utf-8", "surrogatepass").translate(None, _NEEDLESS).split(b"\n")
-        suspects = set(sentences) - self._harmless
-        for sentence in suspects - self._flagged:
-            self._learn(sentence)
-        suspects -= self._harmless
-        if not lines or not suspects or (suspects <= self._flagged and "--" not in text):
-            return lines
-        masked = list(lines)
-        for at, sentence in enumerate(sentences):
-            if sentence in suspects and (sentence not in self._flagged or "--" in lines[at]):
-                masked[at] = mask_text(lines[at])
-        return masked
-
-    def _learn(self, sentence: bytes) -> None:
-        """Remember that no line of this sentence can hold a secret, or none without a flag."""
-        if len(sentence) > _SENTENCE_LENGTH:
-            return
-        lower = sentence.decode("utf-8", "surrogatepass").lower()
-        if any(_one_of(quick, lower) and _one_of(signs, lower) for quick, signs in _SIGNS):
-            return
-        words = [assigned for word, assigned in _ASSIGNED if word in lower]
-        if any(assigned.search(lower) for assigned in words):
-            return
-        # Without its digits a date looks like a flag.
-        kind = self._flagged if words and "--" in lower else self._harmless
-        if len(kind) >= _SENTENCES:
-            kind.clear()
-        kind.add(sentence)
+def suspicion(sentence: str) -> str:
+    """Return whether lines of a sentence may hold a secret: "" for none, "flag" for those with a ``--``."""
+    lower = sentence.lower()
+    if any(_one_of(quick, lower) and _one_of(signs, lower) for quick, signs in _SIGNS):
+        return "secret"
+    words = [assigned for word, assigned in _ASSIGNED if word in lower]
+    if any(assigned.search(lower) for assigned in words):
+        return "secret"
+    # Without its digits a date looks like a flag.
+    return "flag" if words and "--" in lower else ""
 
 
 def _one_of(signs: tuple[str, ...], text: str) -> bool:
