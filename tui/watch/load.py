@@ -112,7 +112,7 @@ class Load:
 
     @property
     def log_failure(self) -> Cause | None:
-        """Why it has failed by its log while its process lives on: a parent may outlive its ranks for long."""
+        """Why it has failed by its log while its process lives: a parent may outlive its ranks for long."""
         return None if self.ended else self.log_phases.cause
 
     @property
