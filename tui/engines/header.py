@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from tui.engines.marks import NOBODY, Speaker
+from tui.engines.outer import named
 
 # uvicorn: level, colon, padding.
 LEVEL = re.compile(r"(?P<level>INFO|WARNING|ERROR|CRITICAL|DEBUG|TRACE): +")
@@ -21,6 +22,7 @@ _RANKS = re.compile(r"(?<![A-Za-z0-9])(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1
 # In a head: it may be a frame, a bar, JSON or a quotation.
 _ODD = re.compile("[│┃║%{\"'`\u201c\u2018\u00ab]")
 _HEAD_LENGTH = 160
+_LEAD_LENGTH = 120
 _HEADS = 1024
 
 
@@ -62,6 +64,7 @@ class Heads:
         self._form = form
         self._ranks = form.record.groupindex.get("ranks", 0)
         self._known: dict[str, Speaker] = {}
+        self._lead: str | None = None
 
     def speaker(self, line: str, found: re.Match[str]) -> Speaker | None:
         """Return who wrote a line by the match of its record, None if what is before that needs a look.
@@ -75,9 +78,25 @@ class Heads:
             head = line[:start] + head
         return self._known.get(head) or self._learn(line, found, start, head)
 
+    def own(self, line: str) -> str | None:
+        """Return a line without a record less what stood before the first record, None if it is another's.
+
+        In the joint log of several containers a line of another name is no word of this server.
+        """
+        lead = self._lead
+        if not lead:
+            return line
+        if line.startswith(lead):
+            return line[len(lead) :]
+        mine, its = named(lead), named(line)
+        return None if mine is not None and its is not None and mine != its else line
+
     def _learn(self, line: str, found: re.Match[str], start: int, head: str) -> Speaker | None:
         if _ODD.search(line, 0, start):
             return None
+        if self._lead is None:
+            process = None if self._form.process is None else self._form.process.search(line, 0, start)
+            self._lead = line[: start if process is None else process.start()][:_LEAD_LENGTH]
         speaker = self._form.speaker(line[:start], found)
         if len(head) <= _HEAD_LENGTH:
             self._remember(head, speaker)

@@ -37,6 +37,12 @@ class Inner(NamedTuple):
     level: str = ""
 
 
+def named(line: str) -> str | None:
+    """Return the container that docker compose or podman names before a line, None without such a name."""
+    found = _NAMED.match(line) if "| " in line else None
+    return None if found is None else found[0].rstrip("| ")
+
+
 def without_outer(line: str) -> Inner | None:
     """Return a line without one layer of what is no engine's, None where there is none."""
     first = line[:1]

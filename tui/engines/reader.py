@@ -76,6 +76,11 @@ class LineReader:
     def _wrapped(self, line: str, found: re.Match[str] | None) -> Heard:
         """A line that is no plain record: take off what is around it until one is found."""
         time, level = None, ""
+        if found is None:
+            own = self._heads.own(line)
+            if own is None:
+                return SILENCE
+            line = own
         for _ in range(_LAYERS):
             inner = without_outer(line)
             if inner is None:
