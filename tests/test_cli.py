@@ -245,3 +245,15 @@ def test_ctrl_c_while_python_still_imports_is_130_without_a_traceback(tmp_path: 
     done = tminus("wait", PYTHONPATH=str(tmp_path))
 
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_a_parent_that_ignores_its_childrens_ends_is_no_matter() -> None:
+    start = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'tui', '--once', '--json', '--no-record'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", start], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
