@@ -1,6 +1,6 @@
 """The phases of the load in a row, and how much of the current one is done."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
@@ -43,7 +43,7 @@ class PhasePane(LineWidget):
         return [(Span(f" {text}", self.panel.mood.value),) for text in texts]
 
     def _row(self, width: int) -> Line:
-        """Return all phases in one line; times that lie behind give way first, then phases far away."""
+        """Return the phases in one line, as many as there is room for."""
         line: list[Span] = []
         for line in self._rows():
             if width_of(line) <= width:
@@ -51,37 +51,47 @@ class PhasePane(LineWidget):
         return cut(line, width)
 
     def _rows(self) -> Iterator[list[Span]]:
-        """Return the row in ever shorter forms: whole, then with fewer and fewer of the phases behind."""
-        shown = list(self.panel.cells)
-        yield self._spans(shown, lambda cell: True)
-        over = self.panel.cells[-1].mood is not Mood.IDLE
-        if not over:
-            yield self._spans(shown, lambda cell: cell.mood is not Mood.GOOD)
-        behind = [cell for cell in shown[:-1] if cell.mood is Mood.GOOD]
-        # When all is over the long phases are what one asks for; before that, the last ones.
-        for count, cell in enumerate(sorted(behind, key=lambda each: each.seconds) if over else behind, 1):
-            shown.remove(cell)
-            done = f" {self.glyphs.moods[Mood.GOOD]} {count} {'shorter' if over else 'done'}"
-            yield [
-                Span(done, Mood.GOOD.value),
-                *self._spans(shown, lambda cell: over or cell.mood is not Mood.GOOD),
-            ]
+        """Return the row in ever shorter forms: what is to come gives way first, then what lies behind.
 
-    def _spans(self, shown: list[PhaseCell], timed: Callable[[PhaseCell], bool]) -> list[Span]:
+        When all is over the long phases are what one asks for; before that, the last ones.
+        """
+        panel = self.panel.cells
+        over = panel[-1].mood is not Mood.IDLE
+        to_come = [cell for cell in panel if cell.mood is Mood.IDLE]
+        shown = [cell for cell in panel if cell.mood is not Mood.IDLE]
+        behind = [cell for cell in shown[:-1] if cell.mood is Mood.GOOD]
+        gone = sorted(behind, key=lambda each: each.seconds) if over else behind
+        for count in range(len(behind) + 1):
+            left = [cell for cell in shown if cell not in gone[:count]]
+            word = "shorter" if over else "done"
+            lead = [Span(f" {self.glyphs.moods[Mood.GOOD]} {count} {word}", Mood.GOOD.value)] if count else []
+            for named in dict.fromkeys((len(to_come), min(len(to_come), 1), 0)):
+                yield [*lead, *self._spans(left, lead), *self._to_come(to_come, named)]
+
+    def _to_come(self, cells: list[PhaseCell], named: int) -> list[Span]:
+        """Return the phases to come, so many by their names."""
+        mark = self.glyphs.moods[Mood.IDLE]
+        texts = [cell.name for cell in cells[:named]]
+        rest = len(cells) - named
+        if rest:
+            texts.append(f"{rest} more" if named else f"{rest} to come")
+        return [Span(f"{_GAP}{mark} {text}", "muted") for text in texts]
+
+    def _spans(self, shown: list[PhaseCell], before: list[Span]) -> list[Span]:
         spans: list[Span] = []
         for cell in shown:
-            lead = _GAP if spans else " "
+            lead = _GAP if spans or before else " "
             role = cell.mood.value + (" strong" if cell.mood in (Mood.ACTIVE, Mood.BAD) else "")
             spans.append(Span(f"{lead}{self.glyphs.moods[cell.mood]} ", cell.mood.value))
             spans.append(Span(cell.name, "muted" if cell.mood is Mood.IDLE else role))
-            if cell.time and timed(cell):
+            if cell.time:
                 spans.append(Span(f" {cell.time}", "muted" if cell.mood is Mood.GOOD else role))
         return spans
 
     def _current(self) -> list[Span]:
         """Return the phase that stands for all others where there is one line."""
         told = [cell for cell in self.panel.cells if cell.mood is not Mood.IDLE]
-        return self._spans([*told[-1:]] or [self.panel.cells[0]], lambda cell: True)
+        return self._spans([*told[-1:]] or [self.panel.cells[0]], [])
 
     def _work(self, width: int, lead: list[Span]) -> Line:
         panel = self.panel

@@ -44,14 +44,16 @@ def test_wide_enough_every_phase_stands_with_its_time() -> None:
     assert work.endswith(" T- 1:24 ")
 
 
-def test_times_behind_give_way_before_phases_do() -> None:
-    assert texts(LOADING, 75, 2)[0] == (
-        " ● launch  ● distributed  ► weights 1:17  · KV cache  · capture  · ready"
+def test_phases_to_come_give_way_before_the_times_of_those_behind() -> None:
+    assert texts(LOADING, 78, 2)[0] == (
+        " ● launch 0:38  ● distributed 0:02  ► weights 1:17  · KV cache  · 2 more"
     )
+    assert texts(LOADING, 66, 2)[0] == " ● launch 0:38  ● distributed 0:02  ► weights 1:17  · 3 to come"
 
 
-def test_phases_behind_are_counted_where_there_is_no_room_for_their_names() -> None:
-    assert texts(LOADING, 56, 2)[0].startswith(" ● 2 done ► weights 1:17  · KV cache  · capture  · ready")
+def test_phases_behind_are_counted_where_there_is_no_room_for_them() -> None:
+    assert texts(LOADING, 60, 2)[0] == " ● 1 done  ● distributed 0:02  ► weights 1:17  · 3 to come"
+    assert texts(LOADING, 48, 2)[0] == " ● 2 done  ► weights 1:17  · KV cache  · 2 more"
 
 
 def test_one_line_keeps_the_phase_and_the_estimate() -> None:
@@ -88,7 +90,7 @@ def test_the_reason_of_a_failure_is_wrapped_and_not_cut_where_there_is_room() ->
 def test_a_ready_load_takes_one_line_and_keeps_the_long_phases() -> None:
     assert phase_pane.rows_wanted(READY) == 1
     assert texts(READY, 80, 1) == [" ● launch 0:38  ● KV cache 0:01  ● weights 0:17  ● ready"]
-    assert texts(READY, 52, 1) == [" ● 1 shorter ● launch 0:38  ● weights 0:17  ● ready"]
+    assert texts(READY, 52, 1) == [" ● 1 shorter  ● launch 0:38  ● weights 0:17  ● ready"]
 
 
 def test_nothing_known_takes_no_line() -> None:
