@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tui.engines.base import Engine
 from tui.engines.faults import COMMON_FAULTS
@@ -17,7 +19,7 @@ from tui.engines.reader import Heard, LineReader
 from tui.engines.registry import ENGINES
 from tui.engines.tracebacks import Tracebacks, Traced, quoted
 from tui.engines.values import MarkMaker, fault_mark
-from tui.transport.clean import LineSplitter
+from tui.transport.clean import LineSplitter, clean
 
 SHARED = Path(__file__).parents[3] / "shared"
 EVERY = (*ENGINES, GENERIC)
@@ -127,7 +129,7 @@ class SlowReader:
         for rule in (*self.engine.faults, *COMMON_FAULTS):
             found = rule.pattern.search(message)
             if found is not None:
-                fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
+                fault = fault_mark(rule, found, uncaught=traced.uncaught)
                 return quoted(fault) if traced.quoted else fault
         return self.tracebacks.unknown(traced.uncaught) if traced.exception else None
 
@@ -176,3 +178,51 @@ def test_every_line_of_real_logs_says_what_a_slow_reading_says(name: str) -> Non
     reader, slow = LineReader(engine), SlowReader(engine)
     for line in list(dict.fromkeys(lines))[:1500]:
         assert reader.read(line) == slow.read(line)
+
+
+BEFORE = st.sampled_from(
+    ["", "sglang-1  | ", "│ ", "2026-11-29T13:48:34.123456789Z ", "[pod/a/b] ", "text ", "'", "{",
+     "100%|█| 1/1 [0<0]", "Loading shards:  5% Completed | 1/9 [0<0]", "  ", "(EngineCore pid=7) ",
+     "(Worker_TP1 pid=9) ", "[rank0]: ", "\t"]
+)  # fmt: skip
+HEADS = st.sampled_from(
+    ["", "[2026-11-29 13:48:34] ", "[2026-11-29 13:48:34 TP0] ", "[2026-11-29 13:48:34 DP1 TP3] ",
+     "INFO 11-29 17:20:17 [core.py:1] ", "ERROR 11-29 17:20:17 [core.py:1] ", "0.00.123.456 I ",
+     "0.00.123.456 E ",
+     "2026-11-29 13:48:34,123 - x - INFO - ", "INFO:     ", "ERROR:    ", "2026-11-29T13:48:34.1Z  INFO x: "]
+)  # fmt: skip
+PLAIN_MESSAGES = st.sampled_from(
+    ["", " ", "Load weight begin. avail mem=1.5 GB", "Application startup complete.",
+     "GPU KV cache size: 5 tokens",
+     "Traceback (most recent call last):", '  File "/x.py", line 5, in load_model',
+     "    raise ValueError('x')",
+     "ValueError: x", "KeyboardInterrupt", "CUDA out of memory", "[Errno 98] x", "Exit code: -9",
+     "100% of it",
+     '127.0.0.1:5 - "GET /health HTTP/1.1" 200 OK', "Decode batch. #running-req: 1, token usage: 0.1, "
+     "gen throughput (token/s): 9.2, #queue-req: 0", "Capturing (bs=4): 25%|█ | 1/4 [x]",
+     "Shutting down", " | "]
+)  # fmt: skip
+
+
+def messages(engine: Engine) -> st.SearchStrategy[str]:
+    """Messages that rows of a table match, and others."""
+    printed = st.characters(min_codepoint=32, max_codepoint=126)
+    patterns = [rule.pattern for rule in engine.rules if rule.pattern.pattern.isascii()]
+    return st.one_of(
+        PLAIN_MESSAGES,
+        st.sampled_from(patterns).flatmap(lambda row: st.from_regex(row, alphabet=printed)).map(clean),
+    )
+
+
+@pytest.mark.parametrize("engine", EVERY, ids=lambda engine: engine.name)
+def test_made_lines_say_what_a_slow_reading_says(engine: Engine) -> None:
+    line = st.builds("{}{}{}{}".format, BEFORE, BEFORE, HEADS, messages(engine))
+
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @given(st.lists(line, max_size=12))
+    def same(lines: list[str]) -> None:
+        reader, slow = LineReader(engine), SlowReader(engine)
+        for text in lines:
+            assert reader.read(text) == slow.read(text)
+
+    same()
