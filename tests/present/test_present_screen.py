@@ -1,5 +1,6 @@
 """What the screen says of a watch."""
 
+import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui import present
@@ -99,7 +100,7 @@ def test_the_ladder_says_what_is_not_there_yet(host: WatchedHost) -> None:
     assert rung(host, "process").since == "T+ 0:00"
     port = rung(host, "port")
     assert (port.since, port.tries, port.latency) == ("T+ 0:00", 1, "1.0 ms")
-    assert port.answer == "connection refused"
+    assert port.answer == "connection refused: loading, or gone"
 
 
 def test_the_moment_of_a_rung_does_not_run_on(host: WatchedHost) -> None:
@@ -341,3 +342,36 @@ def test_failures_of_a_benchmark_are_counted_by_class(host: WatchedHost) -> None
     assert "timeout: 2" in values(host).bench.notes
     host.bench_result("cancelled")
     assert values(host).bench.headline == "cancelled: the server closed the connection"
+
+
+def test_a_health_answer_is_said_with_what_it_means_for_the_engine(host: WatchedHost) -> None:
+    host.loads_to_capture()
+    host.probe("port")
+    host.probe("health", "status", "503 Service Unavailable", status=503)
+    answer = rung(host, "health").answer
+    assert answer == "503 Service Unavailable: starting, stuck, or stopping"
+    host.becomes_ready()
+    assert rung(host, "health").answer == "200 OK: up"
+
+
+def test_a_version_known_from_the_log_makes_the_meaning_sharper(
+    host: WatchedHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.loads_to_capture()
+    host.becomes_ready()
+    monkeypatch.setattr(type(host.state), "engine_version", "0.5.14")
+    assert rung(host, "health").answer == "200 OK: up and generating"
+
+
+def test_what_the_server_says_itself_is_not_said_twice(host: WatchedHost) -> None:
+    host.loads_to_capture()
+    host.probe("health", "status", "503 Service Unavailable: Loading model", status=503)
+    assert rung(host, "health").answer == "503 Service Unavailable: Loading model"
+
+
+def test_a_conclusion_from_another_answer_has_no_meaning_of_its_own(host: WatchedHost) -> None:
+    host.loads_to_capture()
+    host.becomes_ready()
+    host.refuses()
+    assert rung(host, "health").answer == "port closed"
+    assert rung(host, "port").answer.startswith("connection refused")

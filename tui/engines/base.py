@@ -8,10 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from tui.engines import endpoints as http
 from tui.engines.header import HeaderForm
 from tui.engines.lines import Level, troubling
 from tui.engines.phase import Phase
 from tui.engines.rules import FaultRule, Rule
+from tui.events import Outcome
 from tui.requests import Matcher
 
 RoleKind = Literal["launcher", "rank", "engine_core", "detokenizer", "controller", "helper"]
@@ -115,7 +117,7 @@ class Metrics:
     """Names of Prometheus series, by what they count; None where the engine has none.
 
     ``kv_used`` is a share, 0 to 1. ``generated_tokens`` is a counter: it stands still when nothing is
-    generated.
+    generated. ``older`` lists what a field was called before: (field, name, versions).
     """
 
     running: str | None = None
@@ -125,6 +127,7 @@ class Metrics:
     prompt_tokens: str | None = None
     ttft: str | None = None
     itl: str | None = None
+    older: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ class Engine:
     matches an access line (groups ``client``, ``method``, ``path``, ``code``), ``access_hint`` is a text in
     every such line; ``echo`` matches another line that a probe of ours causes. ``metrics`` names the
     Prometheus series for what tminus asks (None: not served), ``flush_cache`` is the call that empties the
-    prefix cache ("POST /flush_cache").
+    prefix cache ("POST /flush_cache"). ``endpoints`` says what its answers mean.
     """
 
     name: str
@@ -176,10 +179,18 @@ class Engine:
     server_header: str | None = None
     metrics: Metrics | None = None
     flush_cache: str | None = None
+    endpoints: tuple[http.Endpoint, ...] = ()
 
     def place(self, phase: Phase) -> int:
         """Return the place of a phase in this engine's loads."""
         return self.order.index(phase) if phase in self.order else phase.order
+
+    def meaning(
+        self, path: str, status: int | None, outcome: Outcome | None, version: str | None = None
+    ) -> str | None:
+        """Return what an answer means, in a short phrase; None where that is not known of this version."""
+        row = http.meaning(self.endpoints, path, status, outcome, version)
+        return None if row is None else row.phrase
 
     def level(self, line: str) -> Level:
         """Return whether a log line tells of an error or a warning."""

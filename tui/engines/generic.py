@@ -8,6 +8,7 @@ quotes the lines of the llama.cpp inside it, without their time.
 import re
 
 from tui.engines.base import Engine, Flags
+from tui.engines.endpoints import PORT, Answer, Endpoint
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION
 from tui.engines.llamacpp import BARE_HEAD, LOAD_RULES
@@ -201,6 +202,22 @@ GENERIC = Engine(
     ),
     access_hint=" - ",
     first_lines=(),
+    # Not known of every server: a cache to empty.
+    flush_cache=None,
+    # Ollama has no /health, LMDeploy's was a static 200 to 2026-05: only what holds for all of them.
+    endpoints=(
+        Endpoint(PORT, "all", (Answer("refused", "not started, loading, or gone", "unclear"),)),
+        Endpoint(
+            "/health",
+            "all",
+            (
+                Answer(200, "up", "up"),
+                Answer(404, "this server has no /health", "absent"),
+                Answer(503, "starting, or ill", "unclear"),
+            ),
+        ),
+        Endpoint("/v1/models", "all", (Answer(200, "up", "up"), Answer(401, "up, wants the API key", "up"))),
+    ),
     # A server may load its model while its start-up is waited for.
     order=(
         Phase.LAUNCH,

@@ -9,6 +9,7 @@ import re
 
 from tui.engines.base import ENVIRONMENT, Engine, Flags, Metrics, RoleRule
 from tui.engines.commands import program, script
+from tui.engines.endpoints import PORT, Answer, Endpoint
 from tui.engines.header import HeaderForm
 from tui.engines.llamacpp_faults import LOADER_FAULTS, SERVER_FAULTS
 from tui.engines.phase import Phase
@@ -148,6 +149,9 @@ RULES = (
     ),
 )
 
+# The body says "Loading model"; the state is checked before the key.
+_LOADING = (Answer(503, "loading the model", "loading"),)
+
 LLAMACPP = Engine(
     name="llamacpp",
     title="llama.cpp",
@@ -225,8 +229,29 @@ LLAMACPP = Engine(
     metrics=Metrics(
         running="llamacpp:requests_processing",
         queued="llamacpp:requests_deferred",
-        kv_used="llamacpp:kv_cache_usage_ratio",
         generated_tokens="llamacpp:tokens_predicted_total",
         prompt_tokens="llamacpp:prompt_tokens_total",
+        older=(("kv_used", "llamacpp:kv_cache_usage_ratio", "2024 and 2025; not in the builds of 2026"),),
+    ),
+    # One call a slot, with --slot-save-path alone.
+    flush_cache="POST /slots/{id}?action=erase",
+    endpoints=(
+        Endpoint(PORT, "all", (Answer("refused", "not started yet, or gone", "unclear"),)),
+        Endpoint("/health", "2024+", (*_LOADING, Answer(200, "the model is loaded", "ready"))),
+        Endpoint("/v1/health", "2026 (seen)", (*_LOADING, Answer(200, "the model is loaded", "ready"))),
+        Endpoint(
+            "/v1/models",
+            "all",
+            (*_LOADING, Answer(200, "up", "up"), Answer(401, "loaded, wants the API key", "ready")),
+            "some builds list the model before it is loaded; a router lists what it may load",
+        ),
+        Endpoint("/props", "2024+", (*_LOADING, Answer(200, "up", "up"))),
+        Endpoint("/slots", "2024+", (*_LOADING, Answer(200, "up", "up"))),
+        Endpoint(
+            "/metrics",
+            "2024+",
+            (*_LOADING, Answer(200, "the model is loaded", "ready"), Answer(501, "not enabled", "absent")),
+            "needs --metrics",
+        ),
     ),
 )

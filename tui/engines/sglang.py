@@ -26,6 +26,7 @@ from tui.engines.rules import (
     steady,
     within,
 )
+from tui.engines.sglang_endpoints import ENDPOINTS
 from tui.engines.sglang_faults import FAULTS
 from tui.requests import Matcher
 
@@ -282,6 +283,7 @@ RULES = (
         (r"Health check request received during shutdown", "0.5+"),
         (r"port \d+ is in use\. Waiting for", "0.5.5+, its own ports"),
         (r"(?:Receive|Finish): obj=", "0.4+, with --log-requests: a prompt may quote any failure"),
+        (r"in=", "to 0.4.2, with --log-requests"),
     ),
     *shutdowns(
         (r"SIGTERM received|Signal SIGTERM received|Gracefully exiting\.\.\.", "all; per node 0.5.23"),
@@ -391,6 +393,8 @@ SGLANG = Engine(
         prompt_tokens="sglang:prompt_tokens_total",
         ttft="sglang:time_to_first_token_seconds",
         itl="sglang:inter_token_latency_seconds",
+        older=(("itl", "sglang:time_per_output_token_seconds", "early 0.4"),),
     ),
     flush_cache="POST /flush_cache",
+    endpoints=ENDPOINTS,
 )

@@ -8,6 +8,7 @@ import re
 
 from tui.engines.base import ENVIRONMENT, Engine, Flags, Metrics, RoleRule
 from tui.engines.commands import program, script
+from tui.engines.endpoints import PORT, Answer, Endpoint
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
 from tui.engines.marks import FaultKind, Weight
@@ -251,5 +252,19 @@ TGI = Engine(
         generated_tokens="tgi_request_generated_tokens_sum",
         prompt_tokens="tgi_request_input_length_sum",
         itl="tgi_request_mean_time_per_token_duration",
+    ),
+    # No route of the router empties the prefix cache, in any version to 3.3.
+    flush_cache=None,
+    endpoints=(
+        Endpoint(PORT, "all", (Answer("refused", "loading or warming up, or gone", "unclear"),)),
+        Endpoint(
+            "/health",
+            "all",
+            (Answer(200, "up and generating", "ready"), Answer(503, "a shard is unhealthy", "ill")),
+            "a generated token while nothing else is generated",
+        ),
+        Endpoint("/info", "all", (Answer(200, "up", "ready"),)),
+        Endpoint("/v1/models", "2.0+", (Answer(200, "up", "ready"),), "one model: that of the command line"),
+        Endpoint("/metrics", "all", (Answer(200, "up", "ready"),)),
     ),
 )

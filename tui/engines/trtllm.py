@@ -13,6 +13,7 @@ import re
 
 from tui.engines.base import ENVIRONMENT, Engine, Flags, Metrics, RoleRule
 from tui.engines.commands import program, script
+from tui.engines.endpoints import PORT, Answer, Endpoint
 from tui.engines.faults import COMMON_FAULTS
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
@@ -226,6 +227,8 @@ _ECHOES = (
     ),
 )  # fmt: skip
 
+_UP = (Answer(200, "up", "up"),)
+
 TRTLLM = Engine(
     name="trtllm",
     title="TensorRT-LLM",
@@ -291,5 +294,36 @@ TRTLLM = Engine(
         prompt_tokens="trtllm_prompt_tokens_total",
         ttft="trtllm_time_to_first_token_seconds",
         itl="trtllm_time_per_output_token_seconds",
+    ),
+    # trtllm-serve has no route that empties its cache of reused blocks, in any version to 1.3.
+    flush_cache=None,
+    # Which release brought the change of 2026 (a port that answers 503 while loading) is not known, so a
+    # row holds before and after it.
+    endpoints=(
+        Endpoint(
+            PORT, "all", (Answer("refused", "loading, or gone", "unclear"),), "after 2026's change: gone"
+        ),
+        Endpoint(
+            "/health",
+            "all",
+            (Answer(200, "up", "up"), Answer(503, "still initializing, or failed", "unclear")),
+            "newer versions end the server when the engine has failed and this is asked",
+        ),
+        Endpoint(
+            "/health_generate",
+            "1.0+",
+            (
+                Answer(200, "up and generating", "ready"),
+                Answer(500, "generates nothing", "ill"),
+                Answer(503, "still initializing", "loading"),
+            ),
+            "a generated token",
+        ),
+        Endpoint("/v1/models", "all", (*_UP, Answer(503, "still initializing", "loading"))),
+        Endpoint("/version", "all", (*_UP, Answer(503, "still initializing", "loading"))),
+        Endpoint(
+            "/metrics", "all", (*_UP, Answer(503, "still initializing", "loading")), "JSON of iterations"
+        ),
+        Endpoint("/prometheus/metrics", "1.0+", _UP, "needs return_perf_metrics"),
     ),
 )

@@ -12,6 +12,7 @@ from tui.engines.commands import module, program, script
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
 from tui.engines.phase import Phase
+from tui.engines.vllm_endpoints import ENDPOINTS
 from tui.engines.vllm_faults import FAULTS
 from tui.engines.vllm_rules import RULES
 from tui.requests import Matcher
@@ -151,16 +152,20 @@ VLLM = Engine(
     metrics=Metrics(
         running="vllm:num_requests_running",
         queued="vllm:num_requests_waiting",
-        # gpu_cache_usage_perc to 0.11, both from 0.9 to 0.11.
         kv_used="vllm:kv_cache_usage_perc",
         generated_tokens="vllm:generation_tokens_total",
         prompt_tokens="vllm:prompt_tokens_total",
         ttft="vllm:time_to_first_token_seconds",
-        # time_per_output_token_seconds to 0.11, both from 0.10 to 0.11.
         itl="vllm:inter_token_latency_seconds",
+        # The new names came before the old ones went: that of kv_used with 0.9, that of itl with 0.10.
+        older=(
+            ("kv_used", "vllm:gpu_cache_usage_perc", "to 0.11"),
+            ("itl", "vllm:time_per_output_token_seconds", "to 0.11"),
+        ),
     ),
     # Served with VLLM_SERVER_DEV_MODE=1 alone.
     flush_cache="POST /reset_prefix_cache",
+    endpoints=ENDPOINTS,
     # The logo (0.19+) or the version (before). "non-default args" follows them, so it would cut them off.
     first_lines=(r"vLLM API server version ", r"\] +█ +█ +█▄ +▄█"),
     log_stream="stdout",

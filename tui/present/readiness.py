@@ -1,5 +1,6 @@
 """The readiness ladder in words."""
 
+from tui.engines.endpoints import PORT
 from tui.present.figures import latency_text
 from tui.present.header import FAULT_WORDS
 from tui.watch.ladder import READY_RUNG, RUNGS, Rung, missing
@@ -27,8 +28,20 @@ def _rung(state: Meaning, rung: Rung) -> LadderRung:
         since=_since(state, rung),
         tries=rung.tries if asks_port and rung.tries else None,
         latency=latency_text(rung.latency_ms),
-        answer=rung.answer,
+        answer=_answer(state, rung),
     )
+
+
+def _answer(state: Meaning, rung: Rung) -> str:
+    """Return the last answer with what it means for this engine, where the answer does not say it itself."""
+    engine = state.engine
+    if engine is None or state.outcome == "failed" or rung.state == "bad" or ": " in rung.answer:
+        return rung.answer
+    paths = {"port": PORT, "health": engine.health_path, "model": engine.models_path}
+    if rung.name not in paths:
+        return rung.answer
+    meaning = engine.meaning(paths[rung.name], rung.status, rung.outcome, state.engine_version)
+    return f"{rung.answer}: {meaning}" if meaning and rung.answer else rung.answer
 
 
 def _state_word(state: Meaning, rung: Rung) -> str:

@@ -20,7 +20,8 @@ class Rung:
     """One rung. ``state``: unknown (never asked), waiting (asked, not yet), ok, bad (needs a person).
 
     ``since_s`` is when the state began (host's monotonic clock), ``latency_ms`` and ``answer`` (in words)
-    belong to the last answer, ``outcome`` is its class.
+    belong to the last answer, ``outcome`` is its class and ``status`` its HTTP status: None where the answer
+    was concluded from that to another question.
     """
 
     name: RungName
@@ -30,6 +31,7 @@ class Rung:
     latency_ms: float | None = None
     answer: str = ""
     outcome: Outcome | None = None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Ladder:
         if self.refused_since_s is None:
             self.refused_since_s = probe.mono_s
         if asked != "port":
-            self._set("port", "waiting", probe.mono_s, answer=probe.detail)
+            self._set("port", "waiting", probe.mono_s, answer=probe.detail, outcome=probe.outcome)
         for name in ("health", "model", "token"):
             if self._rungs[name].state in ("ok", "bad"):
                 self._set(name, "waiting", probe.mono_s, answer="port closed")
@@ -140,13 +142,27 @@ class Ladder:
             self._set("port", "ok", probe.mono_s, answer="open")
 
     def _set(
-        self, name: RungName, state: RungWord, at_s: float, *, answer: str, probe: Probe | None = None
+        self,
+        name: RungName,
+        state: RungWord,
+        at_s: float,
+        *,
+        answer: str,
+        probe: Probe | None = None,
+        outcome: Outcome | None = None,
     ) -> None:
         old = self._rungs[name]
-        rung = replace(old, state=state, since_s=at_s if state != old.state else old.since_s, answer=answer)
+        since_s = at_s if state != old.state else old.since_s
+        rung = replace(old, state=state, since_s=since_s, answer=answer, outcome=outcome, status=None)
         if probe is not None:
-            outcome: Outcome = "wrong_model" if state == "bad" and probe.outcome == "ok" else probe.outcome
-            rung = replace(rung, tries=old.tries + 1, latency_ms=probe.latency_ms, outcome=outcome)
+            said: Outcome = "wrong_model" if state == "bad" and probe.outcome == "ok" else probe.outcome
+            rung = replace(
+                rung,
+                tries=old.tries + 1,
+                latency_ms=probe.latency_ms,
+                outcome=said,
+                status=probe.status,
+            )
         self._rungs[name] = rung
 
 

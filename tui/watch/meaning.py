@@ -107,6 +107,11 @@ class Meaning:
         return None if self._load is None else self._load.engine
 
     @property
+    def engine_version(self) -> str | None:
+        """The engine's version as its log tells it, None when not known."""
+        return None if self._load is None else self._load.log_phases.version
+
+    @property
     def model(self) -> str | None:
         """The model's name: as the server lists it, else as its arguments say."""
         listed = None if self._load is None else self._load.ladder.listed
