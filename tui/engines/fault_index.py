@@ -16,7 +16,7 @@ _NO_LETTERS = bytes(code for code in range(256) if not (chr(code).isalpha() and 
 # A hint of fewer letters is looked for in every message.
 _LETTERS = 4
 _SENTENCES = 4096
-_SENTENCE_LENGTH = 512
+_SENTENCE_LENGTH = 1024
 
 
 class FaultIndex:

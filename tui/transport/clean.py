@@ -42,7 +42,7 @@ _UNSEEN = re.compile(
 # One end of a line however many returns stand before the newline (terminals and nested writers add them).
 _RETURNS_NEWLINE = re.compile(r"(?<!\r)\r++\n")
 _SENTENCES = 8192
-_SENTENCE_LENGTH = 512
+_SENTENCE_LENGTH = 1024
 
 
 class Split(NamedTuple):
