@@ -56,10 +56,32 @@ def test_every_log_is_told_in_words_and_as_json_without_negative_times(corpus: d
         assert json.loads(encoded(found))["phase"] == found.phase
         assert found.phases[-1].name == found.phase, name
         for phase in found.phases:
-            numbers = (phase.began, phase.ended, phase.seconds, phase.longest_silence_s)
+            # Only the first phase may have begun before the log did.
+            began = 0 if phase is found.phases[0] else phase.began
+            numbers = (began, phase.ended, phase.seconds, phase.longest_silence_s)
             assert all(number is None or number >= 0 for number in numbers), name
+            if phase.seconds is not None and phase.longest_silence_s is not None:
+                assert phase.longest_silence_s <= phase.seconds, name
             if phase.began is not None and phase.ended is not None:
                 assert phase.seconds == pytest.approx(phase.ended - phase.began, abs=0.002), name
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "seconds"),
+    [
+        ("vllm/v1-0.15-compile-37-minutes.log", "compile", 2222.52),
+        ("vllm/v1-0.8.4-lora-capture-3-hours.log", "capture", 11412),
+        ("vllm/v1-0.8.5-warm-cache-ready.log", "capture", 17),
+        ("vllm/v1-0.11-tp2-qwen8b-ready-then-shm.log", "compile", 39.6),
+    ],
+)
+def test_a_phase_lasts_at_least_as_long_as_the_log_says_that_it_took(
+    corpus: dict[str, Expected], name: str, phase: str, seconds: float
+) -> None:
+    assert name in corpus
+    found = next(each for each in explain([str(CORPUS / name)]).phases if each.name == phase)
+    assert found.seconds is not None
+    assert found.seconds >= seconds
 
 
 def test_the_quoted_line_is_the_line_of_that_number(corpus: dict[str, Expected]) -> None:

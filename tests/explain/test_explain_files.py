@@ -14,6 +14,8 @@ import pytest
 
 from tui import cli
 
+RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"
+
 Write = Callable[..., str]
 Explain = Callable[..., dict[str, Any]]
 Tminus = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -105,7 +107,58 @@ def test_the_order_of_the_files_changes_nothing_but_their_order(
     head, other = write(node_0, "node0.log"), write(node_1, "node1.log")
     one, two = explain(head, other), explain(other, head)
 
-    assert one | {"files": [], "silence": None} == two | {"files": [], "silence": None}
+    assert one == two
+
+
+FIRST = "  0%|          | 0/12 [00:00<?, ?it/s]\rCapturing batches (bs=8):   0%|  | 0/12 [00:00<?, ?it/s]\r"
+BAR = FIRST + "".join(
+    f"Capturing batches (bs=8):  50%|  | {n}/12 [00:{n:02}<00:10, 1.0s/it]\r" for n in range(1, 13)
+)
+
+
+@pytest.mark.parametrize("names", [("a.log", "b.log"), ("b.log", "a.log")])
+def test_a_nodes_bar_is_read_at_the_time_that_it_shows(
+    write: Write, explain: Explain, node_0: str, node_1: str, names: tuple[str, str]
+) -> None:
+    end = "[2026-11-29 10:01:16 TP{}] Capture cuda graph end. Time elapsed: 12.00 s. avail mem=26.00 GB\n"
+    serving = "[2026-11-29 10:01:16] INFO:     Started server process [4242]\n"
+    head = write(node_0 + BAR + "\n" + end.format(0) + end.format(1) + serving, names[0])
+    other = write(node_1 + end.format(2) + end.format(3), names[1])
+    for files in ((head, other), (other, head)):
+        phases = explain(*files)["phases"]
+
+        assert [(each["name"], each["began"]) for each in phases][-3:] == [
+            ("kv_cache", 62.0), ("capture", 64.0), ("start_api", 76.0),
+        ]  # fmt: skip
+        assert phases[-2]["progress"] == {"done": 12, "total": 12, "unit": "sizes"}
+
+
+def test_a_recorded_load_of_two_nodes_is_the_same_by_either_order(write: Write, explain: Explain) -> None:
+    folder = RECORDINGS / "x1-sglang-2rank-hang-capture-and-serving"
+    if not folder.exists():
+        pytest.skip("needs the recordings of loads beside the checkout")
+    one = write((folder / "server.log").read_bytes(), "n0.log")
+    other = write((folder / "node1.log").read_bytes(), "n1.log")
+    report = explain(one, other)
+
+    assert report == explain(other, one)
+    assert [(each["name"], each["seconds"]) for each in report["phases"]][-4:-1] == [
+        ("kv_cache", 0.0), ("capture", 79.0), ("start_api", 0.0),
+    ]  # fmt: skip
+    assert report["phases"][-3]["progress"] == {"done": 12, "total": 12, "unit": "sizes"}
+
+
+def test_the_bar_of_the_node_that_is_behind_counts(
+    write: Write, explain: Explain, node_0: str, node_1: str
+) -> None:
+    further = (
+        "[2026-11-29 10:01:10 TP2] Capture cuda graph end. Time elapsed: 6.00 s. avail mem=26.00 GB\n"
+        "[2026-11-29 10:01:10 TP3] Capture cuda graph end. Time elapsed: 6.00 s. avail mem=26.00 GB\n"
+        "[2026-11-29 10:01:10] Dummy health check server started in background thread at 127.0.0.1:30001\n"
+    )
+    report = explain(write(node_0 + BAR, "node0.log"), write(node_1 + further, "node1.log"))
+
+    assert (report["phase"], report["phases"][-1]["progress"]["done"]) == ("capture", 12)
 
 
 def test_the_load_stands_where_its_slowest_node_stands(

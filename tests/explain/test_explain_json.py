@@ -88,6 +88,99 @@ def test_the_longest_silence_names_the_lines_around_it(write: Write, explain: Ex
     }  # fmt: skip
 
 
+def test_what_the_log_says_that_a_phase_took_counts_and_the_phase_before_ends_then(
+    write: Write, explain: Explain, load: str
+) -> None:
+    until = load.index("[2026-11-29 10:01:04 TP0] Capture")
+    end = "[2026-11-29 10:01:43 TP{}] Capture cuda graph end. Time elapsed: 30.20 s. avail mem=26.00 GB\n"
+    report = explain(write(load[:until] + end.format(0) + end.format(1)))
+
+    assert times(report)[-2:] == [("kv_cache", 62.0, 72.0, 10.0), ("capture", 72.0, None, 31.0)]
+    assert [each["longest_silence_s"] for each in report["phases"]][-2:] == [9.0, 31.0]
+    assert report["silence"] | {"file": ""} == {
+        "seconds": 40.0, "phase": "capture", "after_line": 16, "before_line": 17, "file": "",
+    }  # fmt: skip
+
+
+def test_a_phase_that_the_log_spoke_of_later_is_not_cut_short(
+    write: Write, explain: Explain, load: str
+) -> None:
+    until = load.index("[2026-11-29 10:01:04 TP0] Capture")
+    end = "[2026-11-29 10:01:14 TP{}] Capture cuda graph end. Time elapsed: 500.00 s. avail mem=26.00 GB\n"
+    report = explain(write(load[:until] + end.format(0) + end.format(1)))
+
+    assert times(report)[-2:] == [("kv_cache", 62.0, 63.0, 1.0), ("capture", 63.0, None, 11.0)]
+
+
+def test_less_than_a_second_proves_nothing_where_the_clock_shows_whole_ones(
+    write: Write, explain: Explain, ready: str
+) -> None:
+    longer = ready.replace("Time elapsed: 10.00 s", "Time elapsed: 10.95 s")
+
+    assert times(explain(write(longer))) == times(explain(write(ready)))
+
+
+def test_an_excerpt_that_begins_in_a_phase_has_no_launch(write: Write, explain: Explain) -> None:
+    head = "INFO 06-19 23:05:01 [x.py:1] something that no rule knows: 50 %\n"
+    end = "INFO 06-19 23:05:06 [monitor.py:33] torch.compile takes 60.50 s in total\n"
+    report = explain(write(head + end), "--engine=vllm")
+
+    assert times(report) == [("compile", -56.0, None, 61.0)]
+
+
+def test_a_launch_that_was_printed_stays_and_is_not_negative(write: Write, explain: Explain) -> None:
+    head = "INFO 06-19 23:05:01 [api_server.py:1] vLLM API server version 0.9.0\n"
+    end = "INFO 06-19 23:05:06 [monitor.py:33] torch.compile takes 60.50 s in total\n"
+    report = explain(write(head + end))
+
+    assert times(report) == [("launch", 0.0, 0.0, 0.0), ("compile", 0.0, None, 5.0)]
+
+
+def test_a_failure_whose_line_has_no_time_has_no_end(write: Write, explain: Explain, load: str) -> None:
+    error = (
+        "Traceback (most recent call last):\n"
+        '  File "/x/launch_server.py", line 1, in <module>\n'
+        "ValueError: no such thing\n"
+    )
+    later = "[2026-11-29 10:20:00] something is cleaned up: 50 %\n"
+    report = explain(write(load + error + later))
+
+    assert report["outcome"] == "failed"
+    assert times(report)[-1] == ("capture", 64.0, None, 0.0)
+
+
+def test_engine_cores_are_no_ranks_where_workers_have_spoken(write: Write, explain: Explain) -> None:
+    head = "INFO 10-22 09:33:49 [x.py:1]"
+    core = f"(EngineCore_DP0 pid=77) {head} GPU KV cache size: 162,704 tokens\n"
+    workers = "".join(
+        f"(Worker_TP{n} pid=7{n}) {head} Available KV cache memory: 11.17 GiB\n" for n in range(2)
+    )
+
+    assert [rank["rank"] for rank in explain(write(core + workers))["ranks"]] == ["TP0", "TP1"]
+    assert [rank["rank"] for rank in explain(write(core * 3))["ranks"]] == ["DP0"]
+
+
+def test_lines_before_the_first_known_one_belong_to_the_start_that_printed_them(
+    write: Write, explain: Explain, failed: str
+) -> None:
+    lead = "[2026-11-29 09:59:59] Attention backend not specified: 50 %\n"
+    one = explain(write(lead + failed))
+    other = explain(write((lead + failed) * 2))
+
+    assert other["earlier_count"] == 1
+    assert other["files"][0]["start_line"] == 22
+    assert (times(other), other["started"]) == (times(one), "2026-11-29T09:59:59")
+
+
+def test_the_last_words_of_an_ended_start_are_not_those_of_the_next(
+    write: Write, explain: Explain, failed: str
+) -> None:
+    last = "[2026-11-29 10:02:00] the exporter of metrics is closed: 50 %\nand so on\n"
+    later = failed.replace(" 10:0", " 11:0")
+
+    assert explain(write(failed + last + later))["files"][0]["start_line"] == 23
+
+
 def test_heartbeats_and_requests_do_not_end_a_silence(write: Write, explain: Explain, load: str) -> None:
     waiting = '[2026-11-29 10:11:04] INFO:     127.0.0.1:5 - "GET /health HTTP/1.1" 503 Service Unavailable\n'
 

@@ -170,7 +170,10 @@ COMPILE = (
     *within(
         Phase.COMPILE,
         (r"Cache the graph of shape ", "0.6 to 0.10, every rank"),
-        (r"Compiling a graph for (?:general )?shape.{0,40}? takes (?P<seconds>[\d.]+) s", "the same"),
+        (
+            r"Compiling a graph for (?:general )?shape.{0,40}? takes (?P<seconds>[\d.]+) s",
+            "0.6 to 0.10, every rank",
+        ),
         each=True,
         part=CACHE_COLD,
     ),
@@ -278,7 +281,7 @@ API = (
     *begins(
         Phase.START_API,
         (
-            r"init engine \(profile, create kv cache, warmup model\) took (?P<seconds>[\d.]+) s",
+            r"init engine \(profile, create kv cache, warmup model\) took (?P<engine_init_s>[\d.]+) s",
             "V0 0.7+, V1; compilation 0.20+",
         ),
         (r"Supported_tasks: ", "0.10 to 0.11"),

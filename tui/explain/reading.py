@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tui.engines.base import Engine
@@ -10,9 +10,10 @@ from tui.engines.clock import LogClock
 from tui.engines.generic import GENERIC
 from tui.engines.marks import Mark, MarkKind
 from tui.engines.phase import Phase
-from tui.engines.reader import Heard, LineReader
+from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.engines.registry import EngineGuess
 from tui.explain.start import Start
+from tui.explain.times import LineTimes
 from tui.watch.phases import Outcome
 from tui.watch.root_cause import Cause
 
@@ -25,6 +26,7 @@ EARLIER = 1000
 """So many earlier starts are kept; a server that was started in a loop for a week has more."""
 # Processes and nodes of one load print their first lines within that time of each other.
 _SAME_START_S = 60.0
+_LED_IN_LINES = 64
 _NODE = re.compile(r"\bnode_rank['\"]?\s*[=:]\s*(\d+)")
 
 
@@ -100,7 +102,9 @@ class Reading:
 
     def _begin_start(self, first_line: int) -> None:
         self.start = Start(self.engine, first_line)
-        self._clock = LogClock()
+        self._times = LineTimes()
+        # What came after its end: the next start's first lines may be among them.
+        self._after: deque[tuple[int, str, Heard]] = deque(maxlen=_LED_IN_LINES)
         self._nodes: set[str] = set()
         self._start_s: float | None = None
 
@@ -112,16 +116,25 @@ class Reading:
             if mark.kind is MarkKind.START:
                 self._take_start(mark, heard, number)
                 break
-        self.start.take(heard, line, number, self._clock, self._source)
+        self._take(number, line, heard)
+        if heard is not SILENCE and self.start.phases.outcome in ("failed", "stopped"):
+            self._after.append((number, line, heard))
+
+    def _take(self, number: int, line: str, heard: Heard) -> None:
+        if heard is not SILENCE:
+            self.start.take(heard, line, number, self._times.read(heard, line), self._source)
 
     def _take_start(self, mark: Mark, heard: Heard, number: int) -> None:
         node = _node(mark)
         if not self._same_start(node, heard):
+            led_in = _led_in(self._after, heard)
             self._keep_earlier()
-            self._begin_start(number)
+            self._begin_start(led_in[0][0] if led_in else number)
+            for each in led_in:
+                self._take(*each)
         if node is not None:
             self._nodes.add(node)
-        self._start_s = self._clock.read(heard.time)
+        self._start_s = self._times.clock.read(heard.time)
 
     def _same_start(self, node: str | None, heard: Heard) -> bool:
         """Whether a first line belongs to the start under way: printed by another process or node of it."""
@@ -134,7 +147,7 @@ class Reading:
             return False
         if node is not None and node in self._nodes and len(self._nodes) > 1:
             return False
-        now_s = self._clock.read(heard.time)
+        now_s = self._times.clock.read(heard.time)
         return now_s is None or self._start_s is None or now_s - self._start_s < _SAME_START_S
 
     def _keep_earlier(self) -> None:
@@ -149,3 +162,27 @@ def _node(mark: Mark) -> str | None:
     """Return the node that a start's arguments name, None where they name none."""
     found = _NODE.search(mark.arguments or "")
     return found[1] if found is not None else None
+
+
+def _led_in(after: Sequence[tuple[int, str, Heard]], start: Heard) -> list[tuple[int, str, Heard]]:
+    """Return those lines behind an ended start that the next one printed before its first known line.
+
+    They are dated shortly before that line, and say nothing that only a server under way says.
+    """
+    start_s = LogClock().read(start.time)
+    found: list[tuple[int, str, Heard]] = []
+    dated = 0
+    for each in reversed(after):
+        heard = each[2]
+        at_s = LogClock().read(heard.time)
+        if start_s is None or (at_s is not None and not 0 <= start_s - at_s < _SAME_START_S):
+            break
+        if heard.speaker.rank is not None or not all(map(_leads_in, heard.marks)):
+            break
+        found.append(each)
+        dated = len(found) if at_s is not None else dated
+    return found[:dated][::-1]
+
+
+def _leads_in(mark: Mark) -> bool:
+    return mark.kind is MarkKind.FACT or (mark.kind is MarkKind.WITHIN and mark.phase is Phase.LAUNCH)

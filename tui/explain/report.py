@@ -1,5 +1,6 @@
 """What a log says, as plain values; their names are those of the JSON."""
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 
@@ -20,6 +21,8 @@ from tui.watch.phases import LogPhases, Outcome
 from tui.watch.root_cause import Cause
 from tui.watch.timeline import PhaseSpan
 
+_DIGITS = re.compile(r"(\D*)(\d{0,18})")
+
 
 class ProgressReport(msgspec.Struct, frozen=True):
     """So much of a phase was done when it was last told; ``total`` None where the log does not say."""
@@ -32,7 +35,8 @@ class ProgressReport(msgspec.Struct, frozen=True):
 class PhaseReport(msgspec.Struct, frozen=True):
     """A stay in a phase, in seconds since the start's first time stamp; None where the log has no times.
 
-    ``ended`` is None while it goes on; ``seconds`` then counts until the log's last time.
+    ``ended`` is None while it goes on, or where the line that ended it has no time; ``seconds`` then counts
+    until the last time before. ``began`` is negative where the log says that it began before the log does.
     """
 
     name: str
@@ -136,8 +140,14 @@ def explain(names: Sequence[str], engine: Engine | None = None) -> Report:
         if any(same_file(name, other) for other in names[:place]):
             raise LogFault(f"{clean(name)} is named twice; name each log once")
     with ExitStack() as stack:
-        files = [stack.enter_context(closing(LogFile(name))) for name in names]
+        # By their names, so that the order in which they are given changes nothing.
+        files = [stack.enter_context(closing(LogFile(name))) for name in sorted(names, key=_natural)]
         return _explain(files, engine)
+
+
+def _natural(name: str) -> list[tuple[str, int]]:
+    """Order "node10.log" behind "node9.log"."""
+    return [(text, int(digits or 0)) for text, digits in _DIGITS.findall(name)] + [(name, 0)]
 
 
 def _explain(files: list[LogFile], engine: Engine | None) -> Report:
@@ -167,7 +177,7 @@ def _report(files: list[LogFile], readings: list[Reading], lines: list[int], eng
         version=phases.version,
         outcome=phases.outcome,
         phase=phase.value,
-        phases=[_phase(span, start.at_s) for span in start.timeline.spans],
+        phases=[_phase(span, start.until_s) for span in start.timeline.spans],
         ranks=_ranks(start, phase, names),
         fault=_fault(phases.cause, names),
         stop=_stop(phases, names),
@@ -208,9 +218,12 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _ranks(start: Start, phase: Phase, names: list[str]) -> list[RankReport]:
+    """Return the ranks; the cores that command them are none, except where no worker has spoken."""
     lanes = start.phases.lanes
     lagging = {id(lane) for lane in lanes.lagging} if phase is not Phase.READY else set[int]()
-    return [_rank(lane, names[lane.source], lags=id(lane) in lagging) for lane in lanes.all]
+    deepest = max((lane.depth for lane in lanes.all), default=0)
+    shown = [lane for lane in lanes.all if lane.depth == deepest]
+    return [_rank(lane, names[lane.source], lags=id(lane) in lagging) for lane in shown]
 
 
 def _rank(lane: Lane, file: str, *, lags: bool) -> RankReport:

@@ -1,26 +1,31 @@
 """The files of one load, one a node: their last starts read side by side, by the times of their lines."""
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tui.engines.base import Engine
-from tui.engines.clock import LogClock
 from tui.engines.generic import GENERIC
+from tui.engines.marks import Speaker
 from tui.engines.phase import Phase
-from tui.engines.reader import Heard, LineReader
+from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.explain.numbered import Numbered
 from tui.explain.reading import Reading
 from tui.explain.sources import LogFault, LogFile
 from tui.explain.start import Start
+from tui.explain.times import LineTimes, Moment
+from tui.watch.lanes import LANES
 
 
 class _Line(NamedTuple):
-    at_s: float
+    """A line and its place among those of all files."""
+
+    place: tuple[float, int]
     heard: Heard
     line: str
     number: int
-    clock: LogClock
+    moment: Moment
     source: int
 
 
@@ -50,21 +55,44 @@ def together(files: Sequence[LogFile], readings: Sequence[Reading], engine: Engi
         _last_start(source, file, reading.start.first_line, engine)
         for source, (file, reading) in enumerate(zip(files, readings, strict=True))
     ]
-    for at in heapq.merge(*streams, key=lambda line: line.at_s):
-        whole.take(at.heard, at.line, at.number, at.clock, at.source)
+    for at in heapq.merge(*streams, key=lambda line: line.place):
+        whole.take(at.heard, at.line, at.number, at.moment, at.source)
     whole.finish()
     return whole
 
 
 def _last_start(source: int, file: LogFile, first_line: int, engine: Engine) -> Iterator[_Line]:
     reader = LineReader(engine)
-    clock = LogClock()
-    latest_s = float("-inf")
+    times = LineTimes()
+    steps = _Steps()
     for number, line in Numbered(file.chunks(first_line - 1), first_line):
         heard = reader.read(line)
-        seconds = clock.read(heard.time)
-        latest_s = latest_s if seconds is None else seconds
-        yield _Line(latest_s, heard, line, number, clock, source)
+        if heard is SILENCE:
+            continue
+        moment = times.read(heard, line)
+        at_s = float("-inf") if moment.seconds is None else moment.seconds
+        yield _Line((at_s, steps.read(heard)), heard, line, number, moment, source)
+
+
+class _Steps:
+    """Orders the lines of one second of several files by the lines that every rank prints.
+
+    Clocks that show whole seconds do not tell which node was first; were the lines of one file to come before
+    all of another's, a node that is no slower would hold the load back.
+    """
+
+    def __init__(self) -> None:
+        self._said: Counter[Speaker] = Counter()
+        self._most = 0
+
+    def read(self, heard: Heard) -> int:
+        """Return the place of a line: even for the one that all ranks print, odd for those behind it."""
+        for mark in heard.marks:
+            if mark.each and len(self._said) < LANES:
+                self._said[mark.speaker] += 1
+                self._most = max(self._most, self._said[mark.speaker])
+                return 2 * self._said[mark.speaker]
+        return 2 * self._most + 1
 
 
 def held_back(whole: Start, readings: Sequence[Reading]) -> Phase:

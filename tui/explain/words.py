@@ -1,7 +1,7 @@
 """A report in words, for a person who has been woken: the verdict first, then why, then the times."""
 
+import re
 from collections.abc import Iterable, Iterator
-from textwrap import wrap
 from unicodedata import combining, east_asian_width
 
 from tui.engines.marks import FaultKind
@@ -15,6 +15,14 @@ _LABEL = 11
 _QUOTED_ROWS = 3
 _RANK_ROWS = 6
 _EARLIER_ROWS = 5
+_NOTHING_GIB = 0.05
+# A word in pieces at whose ends it may be broken.
+_PIECES = re.compile(r"[^/,&;]*[/,&;]+|[^/,&;]+")
+_FIGURE_WORDS = {
+    "kv_cache_tokens": "KV cache", "kv_cache_gib": "KV cache", "kv_cache_s": "KV cache allocation",
+    "k_cache_gib": "K cache", "v_cache_gib": "V cache", "engine_init_s": "engine start",
+    "load_weights_s": "loading weights",
+}  # fmt: skip
 _UNITS = {
     "_gib": " GiB", "_mib": " MiB", "_tokens": " tokens", "_tokens_per_s": " tokens/s", "_pct": " %",
     "_bytes": " bytes", "_x": "x", "_s": " s",
@@ -25,19 +33,12 @@ def lines(report: Report) -> Iterator[str]:
     """Give the report line by line, none wider than 80 columns; the first one is the verdict."""
     yield fit(verdict(report))
     yield from _why(report)
-    yield ""
-    yield from _said("server", _server(report))
-    if report.phases:
-        yield ""
-        yield from _table(report.phases)
-        yield ""
-    if report.silence is not None:
-        yield from _said("silence", _silence(report.silence, several=len(report.files) > 1))
-    if report.ranks:
-        yield from _ranks(report.ranks, ready=report.phase == Phase.READY)
-    if report.figures:
-        yield from _said("figures", ", ".join(_figure(*each) for each in report.figures.items()))
-    yield from _earlier(report)
+    server = _said("server", _server(report))
+    for part in (server, _table(report.phases), _details(report), _earlier(report)):
+        for place, line in enumerate(part):
+            if not place:
+                yield ""
+            yield line
 
 
 def verdict(report: Report) -> str:
@@ -55,21 +56,27 @@ def verdict(report: Report) -> str:
             return f"STOPPED {place}, as it was asked to{where}"
         case "ready":
             began = next((each.began for each in report.phases if each.name == Phase.READY), None)
-            return "READY" + ("" if began is None else f" after {duration(began)}")
+            # What the log says that it took may have begun before the log does.
+            first = min(0.0, report.phases[0].began or 0.0) if report.phases else 0.0
+            return "READY" + ("" if began is None else f" after {duration(began - first)}")
         case _:
             return f"UNFINISHED {place}{_so_far(report.phases)}"
 
 
 def duration(seconds: float | None) -> str:
-    """Return a duration as it is shown; "-" for one that is not known."""
+    """Return a duration as it is shown, tenths only where there are any; "-" for one that is not known."""
     if seconds is None:
         return "-"
-    return f"{seconds:.1f} s" if seconds < 60 else clock_text(seconds)
+    if seconds < 0:
+        return "-" + duration(-seconds)
+    if seconds >= 60:
+        return clock_text(seconds)
+    return f"{seconds:.0f} s" if float(seconds).is_integer() else f"{seconds:.1f} s"
 
 
 def fit(text: str, width: int = WIDTH) -> str:
     """Return the text cut to so many columns, with an ellipsis where something is missing."""
-    if sum(map(_cells, text)) <= width:
+    if _columns(text) <= width:
         return text
     kept: list[str] = []
     left = width - 1
@@ -79,6 +86,10 @@ def fit(text: str, width: int = WIDTH) -> str:
             break
         kept.append(character)
     return "".join(kept).rstrip() + "…"
+
+
+def _columns(text: str) -> int:
+    return sum(map(_cells, text))
 
 
 def _cells(character: str) -> int:
@@ -93,6 +104,15 @@ def _kind(fault: FaultReport) -> str:
 
 def _line(number: int, file: str, several: bool) -> str:
     return f"line {number} of {file}" if several else f"line {number}"
+
+
+def _details(report: Report) -> Iterator[str]:
+    if report.silence is not None:
+        yield from _said("silence", _silence(report.silence, several=len(report.files) > 1))
+    if report.ranks:
+        yield from _ranks(report.ranks, ready=report.phase == Phase.READY)
+    if report.figures:
+        yield from _said("figures", ", ".join(_figure(*each) for each in report.figures.items()))
 
 
 def _so_far(phases: list[PhaseReport]) -> str:
@@ -113,17 +133,56 @@ def _why(report: Report) -> Iterator[str]:
             yield from _said("of file", told.file)
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the text in rows of so many columns; a longer word is broken behind a slash or a comma."""
+    rows = [""]
+    for word in text.split():
+        rows.extend(_placed(rows.pop(), word, width))
+    return [row for row in rows if row]
+
+
+def _placed(row: str, word: str, width: int) -> list[str]:
+    """Return the rows that a word makes of the last one."""
+    glue = " " if row else ""
+    if _columns(row + glue + word) <= width:
+        return [row + glue + word]
+    if _columns(word) <= width:
+        return [row, word]
+    rows = [row]
+    for piece in _PIECES.findall(word):
+        for part in _cut(piece, width):
+            if _columns(rows[-1] + glue + part) <= width:
+                rows[-1] += glue + part
+            else:
+                rows.append(part)
+            glue = ""
+    return rows
+
+
+def _cut(text: str, width: int) -> Iterator[str]:
+    """Give a text in parts of so many columns."""
+    part, columns = "", 0
+    for character in text:
+        cells = _cells(character)
+        if columns + cells > width:
+            yield part
+            part, columns = "", 0
+        part += character
+        columns += cells
+    yield part
+
+
 def _said(label: str, text: str) -> Iterator[str]:
-    rows = wrap(text, WIDTH - _LABEL, break_on_hyphens=False) or ["-"]
+    rows = wrapped(text, WIDTH - _LABEL) or ["-"]
     for place, row in enumerate(rows):
         yield fit((label if not place else "").ljust(_LABEL) + row)
 
 
 def _quoted(number: int, line: str) -> Iterator[str]:
-    rows = wrap(line, WIDTH - _LABEL, break_on_hyphens=False) or ["-"]
+    rows = wrapped(line, WIDTH - _LABEL) or ["-"]
     shown = rows[:_QUOTED_ROWS]
     if len(rows) > len(shown):
-        shown[-1] = shown[-1][: WIDTH - _LABEL - 1] + "…"
+        shown[-1] = fit(shown[-1] + " …", WIDTH - _LABEL)
     for place, row in enumerate(shown):
         label = fit(f"line {number}", _LABEL - 1) if not place else ""
         yield fit(label.ljust(_LABEL) + row)
@@ -134,9 +193,17 @@ def _server(report: Report) -> str:
     name = "unknown engine" if engine is None else engine.title
     version = f" {report.version}" if report.version else ""
     started = f", started {report.started.replace('T', ' ')}" if report.started else ""
+    return f"{name}{version}{started}, {_lines_of(report)}"
+
+
+def _lines_of(report: Report) -> str:
+    """Return the lines of the start that is told: in one file with earlier starts from which to which."""
+    first, last = report.files[0].start_line, report.files[0].lines
+    if len(report.files) == 1 and first > 1:
+        return f"lines {first}-{last}"
+    count = sum(each.lines - each.start_line + 1 for each in report.files)
     files = f" in {len(report.files)} files" if len(report.files) > 1 else ""
-    count = "1 line" if report.lines == 1 else f"{report.lines:,} lines"
-    return f"{name}{version}{started}, {count}{files}"
+    return f"1 line{files}" if count == 1 else f"{count:,} lines{files}"
 
 
 def _table(phases: list[PhaseReport]) -> Iterator[str]:
@@ -163,7 +230,7 @@ def _silence(silence: SilenceReport, several: bool) -> str:
     after, before = silence.after_line, silence.before_line
     where = f"from line {after} to {'the end' if before is None else f'line {before}'}"
     if after == before:
-        where = f"within line {after}"
+        where = f"while line {after} was drawn"
     file = f" ({silence.file})" if several else ""
     return f"{duration(silence.seconds)} at most, in {Phase(silence.phase).words}, {where}{file}"
 
@@ -184,15 +251,29 @@ def _ranks(ranks: list[RankReport], *, ready: bool) -> Iterator[str]:
 def _figure(name: str, value: float) -> str:
     for ending, unit in _UNITS.items():
         if name.endswith(ending):
-            return f"{name.removesuffix(ending).replace('_', ' ')} {value:,.10g}{unit}"
-    return f"{name.replace('_', ' ')} {value:,.10g}"
+            return _with_unit(
+                _FIGURE_WORDS.get(name, name.removesuffix(ending).replace("_", " ")), value, unit
+            )
+    return f"{name.replace('_', ' ')} {_rounded(value)}"
+
+
+def _with_unit(name: str, value: float, unit: str) -> str:
+    if unit == " s":
+        return f"{name} took {_rounded(value)} s"
+    # So small a size, and less than none, is what other allocations do to a measurement.
+    if unit == " GiB" and -_NOTHING_GIB < value < _NOTHING_GIB / 10:
+        return f"{name} about 0 GiB"
+    return f"{name} {_rounded(value)}{unit}"
+
+
+def _rounded(value: float) -> str:
+    return f"{round(value, 2):,.10g}"
 
 
 def _earlier(report: Report) -> Iterator[str]:
     if not report.earlier_count:
         return
     several = len(report.files) > 1
-    yield ""
     starts = "1 earlier start" if report.earlier_count == 1 else f"{report.earlier_count} earlier starts"
     shown = report.earlier[-_EARLIER_ROWS:]
     tail = "" if len(shown) == report.earlier_count else f", the last {len(shown)} of them"
