@@ -45,6 +45,7 @@ class LogPhases:
         self.arguments: str | None = None
         self.shutdown: Quote | None = None
         self._progress: Progress | None = None
+        self._progress_of: Phase | None = None
         self._suspects = Suspects()
         self._traced: Phase | None = None
         self._peeker: LineReader | None = None
@@ -60,7 +61,7 @@ class LogPhases:
     @property
     def progress(self) -> Progress | None:
         """How much of that phase is done, None where nothing tells."""
-        return self._progress if self.phase is self.front else None
+        return self._progress if self.phase is self._progress_of else None
 
     @property
     def cause(self) -> Cause | None:
@@ -172,15 +173,18 @@ class LogPhases:
         """Let a mark move the load, and tell how much of its phase is done."""
         if mark.phase is not None:
             self._move(mark, source)
-        if mark.progress is not None and (mark.phase is self.front or self._wordless_counts(mark)):
-            self._progress = mark.progress
+        if mark.progress is None:
+            return
+        # Others may be further than the rank that holds the load back: its bar counts as well.
+        if mark.phase is self.front or self._wordless_counts(mark) or mark.phase is self.phase:
+            self._progress, self._progress_of = mark.progress, mark.phase or self.front
 
     def _wordless_counts(self, mark: Mark) -> bool:
         """Whether a bar without a word is that of the phase under way: not once one of its own has words."""
         return (
             mark.phase is None
             and self.front in _WORDLESS
-            and (self._progress is None or not self._progress.text)
+            and (self._progress is None or self._progress_of is not self.front or not self._progress.text)
         )
 
     def _move(self, mark: Mark, source: int) -> None:
@@ -194,7 +198,8 @@ class LogPhases:
         elif not back or not self.lanes.again(mark, source):
             return
         self.front = phase
-        self._progress = None
+        if self._progress_of is phase:
+            self._progress = None
 
     def _place(self, phase: Phase | None) -> int:
         return -1 if phase is None else self.engine.place(phase)
