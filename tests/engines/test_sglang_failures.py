@@ -141,7 +141,7 @@ FAULTS: list[tuple[str, FaultKind | None, Weight]] = [
     ("FileNotFoundError: [Errno 2] No such file or directory: 'ninja'", FaultKind.COMPILE, Weight.CAUSE),
     ("RuntimeError: HIP error: invalid argument", FaultKind.DRIVER, Weight.CAUSE),
     ("RuntimeError: HIP error: out of memory", None, Weight.CAUSE),
-    ("Fatal Python error: Segmentation fault", FaultKind.RANK_DIED, Weight.ERROR),
+    ("Fatal Python error: Segmentation fault", FaultKind.RANK_DIED, Weight.CONSEQUENCE),
     ("RuntimeError: Ninja build failed. Ninja output:", FaultKind.COMPILE, Weight.CAUSE),
 ]
 

@@ -105,6 +105,7 @@ STEADY_LINES = [
     "Health check request received during shutdown. Returning 503.",
     "port 20000 is in use. Waiting for 3 seconds for nccl_port to be available.",
     "Receive: obj=GenerateReqInput(rid='a', text='CUDA out of memory')",
+    "in=Why is [Errno 98] printed?, out={'text': 'An illegal memory access'}",
     "SIGTERM received. signum=None frame=None.",
     "Shutting down",
 ]

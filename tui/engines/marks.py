@@ -157,7 +157,8 @@ class FaultMark(msgspec.Struct, frozen=True):
 
     ``terminal``: with this line the load has failed; else it only explains a failure told elsewhere.
     ``phase`` is where such a thing happens, None where the line does not say. ``while_loading``: terminal
-    only until the server is ready. ``cause`` and ``next_step`` are one sentence each.
+    only until the server is ready. ``uncaught``: an exception that ended its process, which is an end at any
+    time. ``cause`` and ``next_step`` are one sentence each.
     """
 
     kind: FaultKind | None
@@ -167,6 +168,7 @@ class FaultMark(msgspec.Struct, frozen=True):
     next_step: str = ""
     phase: Phase | None = None
     while_loading: bool = False
+    uncaught: bool = False
 
 
 class Mark(msgspec.Struct, frozen=True):

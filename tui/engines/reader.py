@@ -205,7 +205,7 @@ class LineReader:
         for rule in self._faults.candidates(message):
             found = _searched(rule, message)
             if found is not None:
-                fault = fault_mark(rule, found, terminal=rule.terminal or traced.uncaught)
+                fault = fault_mark(rule, found, uncaught=traced.uncaught)
                 return quoted(fault) if traced.quoted else fault
         return self._tracebacks.unknown(traced.uncaught) if traced.exception else None
 

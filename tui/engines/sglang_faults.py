@@ -46,6 +46,7 @@ _CAUSES = (
         ("out of memory",),
         "The KV cache had no room left for the requests under way.",
         "Lower --max-running-requests or raise --mem-fraction-static; with defaults this should not happen.",
+        versions="all seen (0.4.0 to 0.5.23)",
     ),
     FaultRule(
         FaultKind.OOM_HOST,
@@ -86,6 +87,7 @@ _CAUSES = (
         "Compare them with `python3 -m sglang.launch_server --help` of this version.",
         terminal=True,
         phase=Phase.LAUNCH,
+        versions="all seen (0.4.0 to 0.5.23): argparse's words",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -94,6 +96,7 @@ _CAUSES = (
         "The GPU is older than what SGLang runs on.",
         "Use a GPU of a newer generation, or an engine that still supports this one.",
         terminal=True,
+        versions="all seen (0.4.0 to 0.5.23)",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -101,6 +104,7 @@ _CAUSES = (
         ("recognize",),
         "The installed Transformers is too old for this model.",
         "Use an image of SGLang made for this model, or upgrade transformers in it.",
+        versions="transformers 4 and 5 in images of 0.4.0 to 0.5.23",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -114,6 +118,7 @@ _CAUSES = (
         "See that model and draft model (--speculative-draft-model-path) belong together and to this "
         "version of SGLang.",
         phase=Phase.WEIGHTS,
+        versions="public reports of 0.4 to 0.5",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -121,6 +126,7 @@ _CAUSES = (
         ("only supports",),
         "The attention kernel for this GPU does not take the type of the KV cache.",
         "Use --kv-cache-dtype auto, or another --attention-backend.",
+        versions="public reports of 0.5",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -144,6 +150,7 @@ _CAUSES = (
         "The compiled kernels do not fit the GPU, the CUDA libraries or PyTorch that are installed.",
         "Use the image of this release, or reinstall sgl-kernel for this CUDA version; see that the "
         "container sees the GPUs.",
+        versions="public reports of 0.4 to 0.5; common_ops sgl-kernel 0.3+",
     ),
     FaultRule(
         FaultKind.COMPILE,
@@ -155,6 +162,7 @@ _CAUSES = (
         "Compiling a kernel failed.",
         "Read the compiler's own lines above; a full disk, a missing nvcc or too little host memory are "
         "usual reasons.",
+        versions="public reports of 0.4 to 0.5, FlashInfer 0.2+",
     ),
     FaultRule(
         FaultKind.WARMUP_FAILED,
@@ -178,6 +186,7 @@ _CAUSES = (
         "whether a proxy or a "
         "wrong --host stands between.",
         phase=Phase.WARMUP,
+        versions="requests 2.x in all seen (0.4.0 to 0.5.23); /model_info 0.5.6+",
     ),
 )  # fmt: skip
 
@@ -191,6 +200,7 @@ _REPORTS = (
         weight=Weight.ERROR,
         terminal=True,
         phase=Phase.WARMUP,
+        versions="all seen (0.4.0 to 0.5.23)",
     ),
     FaultRule(
         FaultKind.TIMEOUT,
@@ -212,6 +222,7 @@ _REPORTS = (
         weight=Weight.CONSEQUENCE,
         terminal=True,
         phase=Phase.WEIGHTS,
+        versions="gloo of PyTorch 2.x; reported of 0.4.5.post1",
     ),
     FaultRule(
         FaultKind.TIMEOUT,
@@ -222,6 +233,7 @@ _REPORTS = (
         weight=Weight.CONSEQUENCE,
         terminal=True,
         phase=Phase.WEIGHTS,
+        versions="gloo of PyTorch 2.x",
     ),
     FaultRule(
         FaultKind.TIMEOUT,
@@ -242,6 +254,7 @@ _REPORTS = (
         "Compile first (`python3 -m sglang.compile_deep_gemm` with the same arguments), and keep the cache.",
         weight=Weight.CONSEQUENCE,
         terminal=True,
+        versions="DeepEP 1.x; reported of 0.5.5.post3",
     ),
     FaultRule(
         FaultKind.OOM_HOST,
@@ -287,8 +300,10 @@ _REPORTS = (
         ("Fatal Python error",),
         "A process crashed in native code: {what}.",
         "Look at the stack below and for an Xid in the kernel log (`dmesg | grep -i xid`).",
-        weight=Weight.ERROR,
+        # NCCL's watchdog says before what it aborts the process for.
+        weight=Weight.CONSEQUENCE,
         terminal=True,
+        versions="CPython 3.8+",
     ),
 )  # fmt: skip
 
@@ -300,7 +315,7 @@ _ECHOES = (
         "A call to the GPU failed; every later call of that process fails with it.",
         "Look at the kernel log (`dmesg`) for the GPU's faults, and compare the ROCm versions of image "
         "and driver.",
-        versions="ROCm",
+        versions="ROCm 5+",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -315,6 +330,7 @@ _ECHOES = (
         weight=Weight.ERROR,
         terminal=True,
         phase=Phase.CAPTURE,
+        versions="all seen (0.4.0 to 0.5.23)",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -327,6 +343,7 @@ _ECHOES = (
         weight=Weight.REPORT,
         terminal=True,
         phase=Phase.CAPTURE,
+        versions="all seen (0.4.0 to 0.5.23)",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -335,6 +352,7 @@ _ECHOES = (
         "The parent lost its pipe to a scheduler.",
         "Look for what that scheduler said last.",
         weight=Weight.ECHO,
+        versions="CPython 3.8+",
     ),
     FaultRule(
         FaultKind.UNKNOWN,

@@ -31,6 +31,8 @@ _HARMLESS = (
     "Exception in callback",
     "Task exception was never",
 )
+# "/x/torch/cuda/__init__.py:174: UserWarning: CUDA initialization: …", and its source line after it.
+_WARNED = re.compile(r"(?:.{0,300}?:\d{1,7}: |[^\w\"']{0,8})(?:\w{1,80}\.){0,8}\w{0,80}Warning: ")
 _NOT_CAUGHT = "uncaught"
 
 EXCEPTION = re.compile(
@@ -40,6 +42,8 @@ EXCEPTION = re.compile(
 # At the end of a traceback any name can be an exception's: "queue.Empty", "zmq.error.Again: …".
 _LAST = re.compile(r"(?:[A-Za-z_]\w*\.)*(?!(?:[A-Z_]+|Warning)\b)[A-Z]\w*(?:\([\w.]{1,80}\))?(?:: |:?$)")
 _ASKED_FOR = re.compile(r"KeyboardInterrupt\b")
+# Who cancels a task says why, before or after: by itself it did not fail.
+_CANCELLED = re.compile(r"(?:[A-Za-z_]\w*\.)*CancelledError(?:: |:?$)")
 _LIMIT = 512
 
 
@@ -78,9 +82,12 @@ class Tracebacks:
         self._phases = {function: phase for phase, functions in frames for function in functions}
         self._under_way: dict[Speaker, _UnderWay] = {}
         self._harmless = False
+        self._warned = False
 
     def read(self, message: str, speaker: Speaker, *, raw: bool) -> Traced:
         """Take a message in; ``raw`` ones came without a logger's record, as uncaught exceptions do."""
+        if raw and self._is_warning(message):
+            return _A_FRAME
         if message[:1] in (" ", "\t"):
             margin = _GROUP.match(message)
             if margin is None:
@@ -94,6 +101,11 @@ class Tracebacks:
             self._harmless = True
             return _NOTHING
         return self._last_line(message, speaker)
+
+    def _is_warning(self, message: str) -> bool:
+        """Whether Python's ``warnings`` wrote it: a warning, or the source line that follows one."""
+        before, self._warned = self._warned, "Warning: " in message and _WARNED.match(message) is not None
+        return self._warned or (before and message[:1] == " " and _FRAME.match(message) is None)
 
     def _begun(self, message: str, speaker: Speaker, *, raw: bool) -> Traced:
         own = raw and not self._harmless and message.removeprefix("^C").startswith(_BEGINNINGS)
@@ -122,11 +134,14 @@ class Tracebacks:
         known = EXCEPTION.match(message)
         if known is None and (under_way is None or under_way.state == "begun" or not _LAST.match(message)):
             return _NOTHING
+        cancelled, asked_for = _CANCELLED.match(message), _ASKED_FOR.match(message)
         if under_way is None:
-            return Traced(exception=True)
+            return _A_FRAME if cancelled or asked_for else Traced(exception=True)
         self._close(speaker)
+        if cancelled:
+            return _A_FRAME
         uncaught = under_way.state == _NOT_CAUGHT
-        if _ASKED_FOR.match(message):
+        if asked_for:
             return Traced(frame=True, mark=Mark(MarkKind.SHUTDOWN, speaker) if uncaught else None)
         return Traced(exception=True, uncaught=uncaught, speaker=under_way.owner)
 
@@ -153,14 +168,15 @@ class Tracebacks:
         return Traced(frame=True, mark=Mark(MarkKind.FRAME, who, phase))
 
     @staticmethod
-    def unknown(terminal: bool) -> FaultMark:
+    def unknown(uncaught: bool) -> FaultMark:
         """Return what an exception says that no fault row knows."""
         return FaultMark(
             FaultKind.UNKNOWN,
             Weight.ERROR,
-            terminal,
+            uncaught,
             "An exception that tminus does not know ended the load.",
             "Read the traceback above this line; its last frames say what was being done.",
+            uncaught=uncaught,
         )
 
 

@@ -174,15 +174,16 @@ def _figures(places: tuple[tuple[int, str, float], ...], texts: _Texts) -> tuple
     return tuple([Figure(name, value * factor) for name, value, factor in values if value is not None])
 
 
-def fault_mark(rule: FaultRule, found: re.Match[str], *, terminal: bool) -> FaultMark:
+def fault_mark(rule: FaultRule, found: re.Match[str], *, uncaught: bool) -> FaultMark:
     """Return what a fault row's match means; braces in its sentences take the pattern's groups."""
     groups = {name: text or "?" for name, text in found.groupdict().items()}
     return FaultMark(
         rule.kind,
         rule.weight,
-        terminal,
+        rule.terminal or uncaught,
         rule.cause.format_map(groups) if groups else rule.cause,
         rule.next_step.format_map(groups) if groups else rule.next_step,
         rule.phase,
         rule.while_loading,
+        uncaught,
     )

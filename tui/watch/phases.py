@@ -6,7 +6,18 @@ from typing import Literal
 import msgspec
 
 from tui.engines.base import Engine
-from tui.engines.marks import FaultKind, Figure, Mark, MarkKind, Progress, Speaker, Steady, together
+from tui.engines.marks import (
+    NOBODY,
+    FaultKind,
+    FaultMark,
+    Figure,
+    Mark,
+    MarkKind,
+    Progress,
+    Speaker,
+    Steady,
+    together,
+)
 from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.watch.lanes import Lanes
@@ -18,19 +29,61 @@ _FIRST_COUNTS = frozenset(("checkpoint_gib",))
 _OVER = ("failed", "stopped")
 _BACK_UNTIL = Phase.CAPTURE
 _WORDLESS = (Phase.COMPILE, Phase.CAPTURE)
-# A program that only warns goes on: "WARNING 11-29", "[W1129 10:00:00", llama.cpp's "0.00.037.775 W ".
-_WARNS = re.compile(r"(?:^|[\s\[|])WARN(?:ING)?\b|(?:^|\[)W\d{3,4} \d\d:\d\d|\d W [a-z]")
+# A program that only warns goes on: "WARNING 11-29", "[W1129 10:00:00", llama.cpp's "0.00.037.775 W ",
+# TensorRT-LLM's "[W]".
+_WARNS = re.compile(r"(?:^|[\s\[|])WARN(?:ING)?\b|(?:^|\[)W\d{3,4} \d\d:\d\d|\d W [a-z]|\[W\] |\bWarning: ")
 _HEAD = 160
+# So does one that says how.
+_GOES_ON = re.compile(
+    r"\b(?:retry(?:ing)?|skip(?:ping|ped)|fall(?:ing|s)? ?back|ignor(?:ed|ing)|disabl(?:e|ed|ing)"
+    r"|failed to import|trying (?:another|the next|\d+))\b",
+    re.IGNORECASE,
+)
+_SAID_WITHIN = 600
+# SGLang prints its ready line also when another server answers at its port.
+_NOT_BY_READY = (FaultKind.PORT_IN_USE, FaultKind.WARMUP_FAILED)
+_GENERATING = 2
+_FIGURES = 3
 _PEEKED = (MarkKind.PROGRESS, MarkKind.BEGINS, MarkKind.WITHIN)
+
+
+class _ProofOfLife:
+    """What a server did since its last trouble; ``needed``: its own ready line alone proves nothing."""
+
+    def __init__(self) -> None:
+        self.needed = False
+        self._generated = 0
+        self._printed = 0
+
+    @property
+    def generating(self) -> bool:
+        """Whether it has generated since."""
+        return self._generated >= _GENERATING
+
+    @property
+    def enough(self) -> bool:
+        """Whether it lives; what a dead engine's front end prints is a row or two, or rows of zeros."""
+        return self.generating or self._printed >= _FIGURES
+
+    def begin_again(self) -> None:
+        """Note trouble: what was done before proves nothing now."""
+        self._generated = self._printed = 0
+
+    def take(self, steady: Steady) -> None:
+        """Count a row of figures."""
+        output, prompt = steady.output_tokens_per_s, steady.prompt_tokens_per_s
+        self._generated += bool(output)
+        self._printed += output != 0 or bool(prompt)
 
 
 class LogPhases:
     """One start of a server, as its log tells it. ``outcome`` never goes back to unfinished.
 
     ``phase`` is where the load stands (stood, when it failed or stopped): where its slowest rank does. READY
-    here is the log's word, not a generated token. A failure is believed once told, whatever follows (SGLang
-    prints its ready line for another server that holds the port); so is a stop that was asked for. Lines
-    after the failure may still tell where it was: the frames of its traceback, or any where none before did.
+    here is the log's word, not a generated token. A stop that was asked for is final. A failure that the
+    server outlived was none: it is ready again with its own ready line (where it failed while loading; not
+    where its port was taken, since SGLang prints that line for another server too) or once it generates.
+    Lines after the failure may still tell where it was: the frames of its traceback, or any where none did.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -49,6 +102,9 @@ class LogPhases:
         self._suspects = Suspects()
         self._traced: Phase | None = None
         self._peeker: LineReader | None = None
+        # Of the process whose word it was that the server is ready.
+        self._prefixed = False
+        self._proof = _ProofOfLife()
 
     @property
     def phase(self) -> Phase | None:
@@ -119,16 +175,46 @@ class LogPhases:
         fault = mark.fault
         if fault is None or self.outcome == "stopped":
             return
-        if fault.terminal and _WARNS.search(line, 0, _HEAD):
+        if fault.terminal and not self._ends(fault, mark.speaker, line):
             fault = msgspec.structs.replace(fault, terminal=False)
             mark = msgspec.structs.replace(mark, fault=fault)
+        self._proof.begin_again()
         self._trace(fault.phase)
         stood = self._stood(mark.speaker, source)
         self._suspects.take(mark, line, number, stood, source, self._place(stood))
-        served = fault.while_loading and self.outcome == "ready"
-        if fault.terminal and self.outcome != "failed" and not served:
-            self.outcome = "failed"
+        if not fault.terminal:
+            return
+        self._proof.needed |= fault.kind in _NOT_BY_READY
+        if self.outcome != "failed":
             self.front = stood
+            self.outcome = "failed"
+
+    def _ends(self, fault: FaultMark, speaker: Speaker, line: str) -> bool:
+        """Whether a terminal line is the end here, by who says it, how and when."""
+        ready = self.outcome == "ready"
+        if fault.uncaught:
+            # All processes of such a server have a prefix: bare lines are another program's, or quoted.
+            return not (ready and self._prefixed and speaker == NOBODY)
+        if _WARNS.search(line, 0, _HEAD):
+            return False
+        return not fault.while_loading or not (ready or _GOES_ON.search(line, 0, _SAID_WITHIN))
+
+    def _outlive(self, mark: Mark) -> None:
+        """Take a failure back, or trouble while serving, after which the server still does its work."""
+        ready = mark.kind is MarkKind.READY and self.front is not Phase.READY and not self._proof.needed
+        if mark.steady is not None:
+            self._proof.take(mark.steady)
+        if not ready and not (self._proof.enough if self.outcome == "failed" else self._proof.generating):
+            return
+        self._suspects.forgive()
+        self._proof = _ProofOfLife()
+        if self.outcome == "failed":
+            self._serve(mark)
+
+    def _serve(self, mark: Mark) -> None:
+        self.outcome = "ready"
+        self.front = Phase.READY
+        self._prefixed |= mark.kind is MarkKind.READY and mark.speaker.pid is not None
 
     def _trace(self, phase: Phase | None) -> None:
         """Note a phase that a traceback went through or a fault belongs to: it counts if that is the end."""
@@ -157,6 +243,8 @@ class LogPhases:
         for figure in mark.figures:
             if figure.name not in _FIRST_COUNTS or figure.name not in self.figures:
                 self.figures[figure.name] = figure
+        if mark.phase is Phase.READY and self.outcome in ("ready", "failed"):
+            self._outlive(mark)
         if self.outcome in _OVER:
             if self.front is None and mark.phase is not Phase.READY:
                 self.front = mark.phase
@@ -166,8 +254,7 @@ class LogPhases:
         if mark.phase is not None:
             self._suspects.outlived(mark.speaker, self._place(mark.phase))
         if mark.kind in (MarkKind.READY, MarkKind.STEADY):
-            self.outcome = "ready"
-            self.front = Phase.READY
+            self._serve(mark)
 
     def _go(self, mark: Mark, source: int) -> None:
         """Let a mark move the load, and tell how much of its phase is done."""

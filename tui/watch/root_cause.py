@@ -38,6 +38,7 @@ class Cause:
 _ORDER = {weight: place for place, weight in enumerate(Weight)}
 _OUTLIVED = len(_ORDER)
 _OUTLIVED_CAUSE = _ORDER[Weight.CAUSE] + 0.5
+_FORGIVEN = _OUTLIVED + 1
 
 
 @dataclass(slots=True)
@@ -92,7 +93,12 @@ class Suspects:
         if not _speaks_for(speaker, first.speaker):
             return
         order = _OUTLIVED_CAUSE if first.cause.weight is Weight.CAUSE else _OUTLIVED
-        first.rank = (order, *first.rank[1:])
+        first.rank = (max(order, first.rank[0]), *first.rank[1:])
+
+    def forgive(self) -> None:
+        """Note that the server did its work after all trouble so far: any new line explains more."""
+        if self._first is not None:
+            self._first.rank = (_FORGIVEN, *self._first.rank[1:])
 
 
 def _speaks_for(speaker: Speaker, other: Speaker) -> bool:
@@ -104,8 +110,12 @@ def _speaks_for(speaker: Speaker, other: Speaker) -> bool:
 def _cause(fault: FaultMark, weight: Weight, quote: Quote, phase: Phase | None, *, killed: bool) -> Cause:
     if killed and fault.kind is FaultKind.RANK_DIED:
         return Cause(FaultKind.OOM_HOST, quote, _KILLED_CAUSE, _KILLED_STEP, weight)
-    kind = _memory_kind(phase) if fault.kind is None else fault.kind
-    return Cause(kind, quote, fault.cause, fault.next_step, weight)
+    if fault.kind is not None:
+        return Cause(fault.kind, quote, fault.cause, fault.next_step, weight)
+    cause = (
+        f"While it served, {fault.cause[0].lower()}{fault.cause[1:]}" if phase is Phase.READY else fault.cause
+    )
+    return Cause(_memory_kind(phase), quote, cause, fault.next_step, weight)
 
 
 def _memory_kind(phase: Phase | None) -> FaultKind:
