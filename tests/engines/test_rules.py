@@ -198,7 +198,7 @@ def test_the_last_drawing_of_a_bar_is_found(text: str, bar: tuple[str, str, str]
 
 
 FAULTS = tuple(
-    FaultRule(FaultKind.UNKNOWN, re.compile("x"), hints, "", "")
+    FaultRule(FaultKind.UNKNOWN, re.compile("x"), hints, "", "", versions="1.0")
     for hints in (("out of memory", "-9"), ("Errno 98",), ("-9", "code 137"), ("OutOf",))
 )
 HINTED = st.lists(

@@ -57,20 +57,20 @@ RULES = (
     ),
     *begins(
         Phase.START_API,
-        (r"(?:Started server process|Waiting for application startup)", "uvicorn"),
-        (r"HINT: +Please open http", "LMDeploy, three times"),
-        (r"(?:Starting gunicorn|Booting worker with pid)", "gunicorn"),
+        (r"(?:Started server process|Waiting for application startup)", "uvicorn 0.12+"),
+        (r"HINT: +Please open http", "LMDeploy 0.2+, three times"),
+        (r"(?:Starting gunicorn|Booting worker with pid)", "gunicorn 20+"),
     ),
     *serves(
-        (r"(?:Application startup complete|Uvicorn running on )", "uvicorn"),
-        (r" ?\* Running on http", "Flask"),
+        (r"(?:Application startup complete|Uvicorn running on )", "uvicorn 0.12+"),
+        (r" ?\* Running on http", "Flask 1.0+"),
         (
             r"(?:Listening at: http|Running on http|======== Running on http)",
-            "gunicorn, Hypercorn, aiohttp",
+            "gunicorn 20+, Hypercorn 0.11+, aiohttp 3",
         ),
         (r"(?:llama runner|llama-server) started in (?P<seconds>[\d.]+) seconds", "Ollama 0.1.33+, 2026"),
-        (r"runner started in (?P<seconds>[\d.]+) seconds", "Ollama"),
-        (r"Listening on \S+ \(version (?P<version>[^)]+)\)", "Ollama, before any model"),
+        (r"runner started in (?P<seconds>[\d.]+) seconds", "Ollama 0.3+"),
+        (r"Listening on \S+ \(version (?P<version>[^)]+)\)", "Ollama 0.1+, before any model"),
     ),
     *counts(
         Phase.WEIGHTS,
@@ -85,7 +85,10 @@ RULES = (
             r"|loading model via llama-server)",
             "Ollama 0.1.33+, 2026",
         ),
-        (r"Loading (?:model|weights|checkpoint|pipeline|tokenizer)\b(?!.*\d%)", "Python servers"),
+        (
+            r"Loading (?:model|weights|checkpoint|pipeline|tokenizer)\b(?!.*\d%)",
+            "servers on Python 3, no one library",
+        ),
         heartbeat=True,
     ),
     *bars(
@@ -93,25 +96,35 @@ RULES = (
         "shards",
         (
             r"(?:Loading|Fetching|Downloading|Materializing) ",
-            "tqdm: LMDeploy, transformers, the hub's downloader",
+            "tqdm 4: LMDeploy, transformers 4.30+, huggingface_hub 0.14+",
         ),
-        (r"[\w./-]+\.(?:safetensors|bin|gguf|pt)$", "the hub's downloader, one file"),
+        (r"[\w./-]+\.(?:safetensors|bin|gguf|pt)$", "huggingface_hub 0.14+, one file"),
     ),
-    *bars(Phase.COMPILE, "kernels", (r"(?:Compiling|Autotuning|Tuning|Warming up)\b", "tqdm")),
-    *bars(Phase.CAPTURE, "sizes", (r"Capturing\b", "tqdm")),
+    *bars(Phase.COMPILE, "kernels", (r"(?:Compiling|Autotuning|Tuning|Warming up)\b", "tqdm 4")),
+    *bars(Phase.CAPTURE, "sizes", (r"Capturing\b", "tqdm 4")),
     *within(
         Phase.CAPTURE,
-        (r"(?:Capturing|Capture) (?:the |a )?(?:model for )?(?:cuda|CUDA) ?[Gg]raph", "Python servers"),
+        (
+            r"(?:Capturing|Capture) (?:the |a )?(?:model for )?(?:cuda|CUDA) ?[Gg]raph",
+            "servers on Python 3, no one library",
+        ),
     ),
     *within(
-        Phase.COMPILE, (r"(?:torch\.compile|Compiling (?:the )?model|Running warm-?up)\b", "Python servers")
+        Phase.COMPILE,
+        (
+            r"(?:torch\.compile|Compiling (?:the )?model|Running warm-?up)\b",
+            "servers on Python 3, no one library",
+        ),
     ),
     *LOAD_RULES,
-    *ends(Phase.WEIGHTS, (r"(?:Model loaded|Loaded model|Model loading took)\b", "Python servers")),
+    *ends(
+        Phase.WEIGHTS,
+        (r"(?:Model loaded|Loaded model|Model loading took)\b", "servers on Python 3, no one library"),
+    ),
     *heartbeats((r"gpu VRAM usage didn't recover within timeout", "Ollama 0.1.34+")),
     *shutdowns(
-        (r"(?:Shutting down|Handling signal: (?:term|int|quit))", "uvicorn, gunicorn"),
-        (r"(?:Received|received) (?:signal )?SIG(?:TERM|INT)", "Python servers"),
+        (r"(?:Shutting down|Handling signal: (?:term|int|quit))", "uvicorn 0.12+, gunicorn 20+"),
+        (r"(?:Received|received) (?:signal )?SIG(?:TERM|INT)", "servers on Python 3, no one library"),
     ),
 )
 
@@ -128,6 +141,7 @@ FAULTS = (
         "The model's runner made no progress for as long as OLLAMA_LOAD_TIMEOUT allows (5 min by default).",
         "Raise OLLAMA_LOAD_TIMEOUT; see what the model is read from, and whether it fits into memory.",
         terminal=True,
+        versions="Ollama 0.1.33+, llama-server 2026",
     ),
     FaultRule(
         FaultKind.OOM_HOST,
@@ -136,6 +150,7 @@ FAULTS = (
         "The host's memory does not hold this model.",
         "Take a smaller quantisation or context, or a host with more memory; see `dmesg` for the OOM killer.",
         terminal=True,
+        versions="Ollama 0.1.33+",
     ),
     FaultRule(
         None,
@@ -144,6 +159,7 @@ FAULTS = (
         "The GPU's memory does not hold this model.",
         "Take a smaller context or quantisation, or let it load fewer layers (num_gpu).",
         terminal=True,
+        versions="Ollama 0.1.33+",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -152,6 +168,7 @@ FAULTS = (
         "The model's file is missing, damaged, or of a kind that this version does not know.",
         "Pull the model again, with a current version.",
         terminal=True,
+        versions="Ollama 0.1.33+",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -161,6 +178,7 @@ FAULTS = (
         "Read the runner's own lines above; OLLAMA_DEBUG=1 shows more of them.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="Ollama 0.1.33+, Load failed 2026",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -170,6 +188,7 @@ FAULTS = (
         "Read the traceback beside this line.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="uvicorn 0.20+, gunicorn 20+, Go 1.x",
     ),
     *LOADER_FAULTS,
 )

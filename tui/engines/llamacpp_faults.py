@@ -23,6 +23,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         "The GPU cannot be used, so the model is loaded into the host's memory, if at all.",
         "Compare `nvidia-smi` with the libraries the program was built for.",
         weight=Weight.CONSEQUENCE,
+        versions="builds of 2024 to 2026",
     ),
     FaultRule(
         FaultKind.OOM_KV,
@@ -30,6 +31,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("failed to allocate",),
         "The KV cache for this context does not fit into memory.",
         "Ask for a smaller context (-c), fewer slots (-np), or a quantised cache (-ctk, -ctv).",
+        versions="builds of 2024 to 2026",
     ),
     FaultRule(
         None,
@@ -41,6 +43,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("failed: out of memory", "unable to allocate", "failed to allocate", "failed"),
         "The GPU had no memory left for a buffer.",
         _FEWER_LAYERS,
+        versions="builds of 2024 to 2026, ROCm and CUDA back ends from 2023",
     ),
     FaultRule(
         None,
@@ -51,6 +54,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("insufficient memory", "failed to allocate"),
         "The host had no memory left for a buffer.",
         "Ask for a smaller context (-c) or a smaller quantisation, or give the host more memory.",
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -58,6 +62,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("to open",),
         "The model file is not there, or may not be read.",
         "Check the path given with -m, as the server's user and inside its container.",
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -65,6 +70,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("error from HF", "failed to download"),
         "The model could not be fetched.",
         "Check the repository's name, the network and the access token (HF_TOKEN).",
+        versions="builds of 2025-02 to 2026",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -76,6 +82,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("error loading model", "magic", "failed to read"),
         "The model file is cut off or damaged, or is no GGUF file.",
         "Compare its size with the one published and fetch it again.",
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -87,6 +94,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         ("error loading model",),
         "This build cannot read this model.",
         "Use a newer build, or a conversion made for this one.",
+        versions="builds of 2023-08 (GGUF) to 2026",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -95,6 +103,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         "The loader gave up.",
         "Read this line: it says what it could not do.",
         weight=Weight.ERROR,
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -105,6 +114,7 @@ LOADER_FAULTS: tuple[FaultRule, ...] = (
         "The model could not be loaded.",
         "Read the first error above this line.",
         weight=Weight.ECHO,
+        versions="builds of 2023 to 2026",
     ),
 )
 
@@ -116,6 +126,7 @@ SERVER_FAULTS: tuple[FaultRule, ...] = (
         PORT_CAUSE,
         PORT_STEP,
         terminal=True,
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -127,6 +138,7 @@ SERVER_FAULTS: tuple[FaultRule, ...] = (
         "The server does not know an argument, or its value.",
         "Compare the arguments with `llama-server --help` of this build.",
         terminal=True,
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -139,6 +151,7 @@ SERVER_FAULTS: tuple[FaultRule, ...] = (
         "Read the first error above this line.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="builds of 2023 to 2026",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -148,6 +161,7 @@ SERVER_FAULTS: tuple[FaultRule, ...] = (
         "Read the first error above this line.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="2025+",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -157,5 +171,6 @@ SERVER_FAULTS: tuple[FaultRule, ...] = (
         "Search the project's issues for this line; try a newer build.",
         weight=Weight.ERROR,
         terminal=True,
+        versions="builds of 2023 to 2026",
     ),
 )

@@ -9,7 +9,7 @@ is no mark. Named groups carry values: ``seconds``, ``part``, ``version``, ``arg
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from tui.engines.marks import FaultKind, MarkKind, Weight
@@ -213,7 +213,8 @@ class FaultRule:
     is ten times faster than a pattern. ``kind`` None is out of GPU memory (the phase says which).
     ``weight`` and ``terminal`` as in ``FaultMark``. ``cause`` is one sentence, ``next_step`` what to do;
     both may use the pattern's named groups in braces. ``phase`` is where such a thing happens, None where
-    the line does not say. ``while_loading``: terminal only until the server is ready.
+    the line does not say. ``while_loading``: terminal only until the server is ready. ``versions`` names the
+    releases, of the engine or of a library, that the line is known of.
     """
 
     kind: FaultKind | None
@@ -223,6 +224,6 @@ class FaultRule:
     next_step: str
     weight: Weight = Weight.CAUSE
     terminal: bool = False
-    versions: str = "all"
+    versions: str = field(kw_only=True)
     phase: Phase | None = None
     while_loading: bool = False

@@ -7,7 +7,7 @@ fails is in ``sglang_faults.py``.
 
 import re
 
-from tui.engines.base import ENVIRONMENT, Engine, Flags, Metrics, RoleRule
+from tui.engines.base import ENVIRONMENT, Engine, Flags, RoleRule
 from tui.engines.commands import module, program, script
 from tui.engines.header import HeaderForm
 from tui.engines.lines import PYTHON_EXCEPTION, UVICORN_ACCESS
@@ -26,7 +26,7 @@ from tui.engines.rules import (
     steady,
     within,
 )
-from tui.engines.sglang_endpoints import ENDPOINTS
+from tui.engines.sglang_endpoints import ENDPOINTS, METRICS
 from tui.engines.sglang_faults import FAULTS
 from tui.requests import Matcher
 
@@ -72,7 +72,7 @@ RULES = (
         Phase.DISTRIBUTED,
         (r"Gated launch still waiting", "0.5.23"),
         (r"\[Gloo\] Rank \d+ is connected to", "all, once a group"),
-        (r"[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL INFO ", "NCCL_DEBUG=INFO, once a communicator"),
+        (r"[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL INFO ", "NCCL 2.4+ with NCCL_DEBUG=INFO, once a communicator"),
         heartbeat=True,
     ),
     *ends(
@@ -99,7 +99,7 @@ RULES = (
         (r"Found local HF snapshot|Using model weights format", "0.4+"),
         (
             r"Loading (?:pipeline modules|required components|\w+(?:, default_dtype| from ))|Loaded \w+: ",
-            "diffusion",
+            "diffusion runtime 0.5.6+",
         ),
     ),
     *bars(
@@ -110,8 +110,8 @@ RULES = (
             "all; multi-thread an option from 0.4.8, the default in 0.5.14",
         ),
     ),
-    *bars(Phase.WEIGHTS, "files", (r"Fetching \d+ files", "the hub's downloader")),
-    *bars(Phase.WEIGHTS, "modules", (r"Loading (?:required|pipeline) modules", "diffusion")),
+    *bars(Phase.WEIGHTS, "files", (r"Fetching \d+ files", "huggingface_hub 0.14+")),
+    *bars(Phase.WEIGHTS, "modules", (r"Loading (?:required|pipeline) modules", "diffusion runtime 0.5.6+")),
     *bars(Phase.WEIGHTS, "weights", (r"quant weights to fp8|Online quark", "DeepSeek 0.4.6+; ROCm")),
     *ends(
         Phase.WEIGHTS,
@@ -239,7 +239,7 @@ RULES = (
         (r"Started server process|Waiting for application startup", "all"),
         # The last line of a node that is not the first; it proves nothing about serving.
         (r"Dummy health check server (?:started|scheduled)", "0.4.3+"),
-        (r"Worker \d+: Scheduler loop started", "diffusion"),
+        (r"Worker \d+: Scheduler loop started", "diffusion runtime 0.5.6+"),
     ),
     *within(
         Phase.START_API,
@@ -263,8 +263,12 @@ RULES = (
             "all; throughput 0.5.9+, hybrids say full token usage",
         ),
     ),
-    *counts(Phase.WARMUP, "requests", (r"Warmup requests: (?P<done>\d+)/(?P<total>\d+)", "diffusion")),
-    *bars(Phase.WARMUP, "shapes", (r"Warmup prefill shapes", "--warmups")),
+    *counts(
+        Phase.WARMUP,
+        "requests",
+        (r"Warmup requests: (?P<done>\d+)/(?P<total>\d+)", "diffusion runtime 0.5.6+"),
+    ),
+    *bars(Phase.WARMUP, "shapes", (r"Warmup prefill shapes", "--warmups, 0.4.6+")),
     *serves(
         (r"The server is fired up and ready to roll!", "all, the first node alone"),
     ),
@@ -287,7 +291,7 @@ RULES = (
     ),
     *shutdowns(
         (r"SIGTERM received|Signal SIGTERM received|Gracefully exiting\.\.\.", "all; per node 0.5.23"),
-        (r"Shutting down$", "uvicorn"),
+        (r"Shutting down$", "uvicorn 0.20+, in all"),
     ),
 )
 
@@ -385,16 +389,7 @@ SGLANG = Engine(
     access_hint=" HTTP/",
     first_lines=(r"server_args=(?:ServerArgs\(|\{)",),
     health_costs_a_token=True,
-    metrics=Metrics(
-        running="sglang:num_running_reqs",
-        queued="sglang:num_queue_reqs",
-        kv_used="sglang:token_usage",
-        generated_tokens="sglang:generation_tokens_total",
-        prompt_tokens="sglang:prompt_tokens_total",
-        ttft="sglang:time_to_first_token_seconds",
-        itl="sglang:inter_token_latency_seconds",
-        older=(("itl", "sglang:time_per_output_token_seconds", "early 0.4"),),
-    ),
+    metrics=METRICS,
     flush_cache="POST /flush_cache",
     endpoints=ENDPOINTS,
 )

@@ -1,9 +1,12 @@
-"""What SGLang's endpoints answer, 0.4.0 to 0.5.23, as its sources and loads on H200s with 0.5.14 tell.
+"""What SGLang's endpoints answer and what its series are called, 0.4.0 to 0.5.23.
+
+From its published sources, and from loads on H200s with 0.5.14.
 
 The port opens when every scheduler is ready, behind the captures and before the warm-up; a further node of
 a multi-node load serves a dummy that answers /health with 200 whatever happens.
 """
 
+from tui.engines.base import Metrics
 from tui.engines.endpoints import PORT, Answer, Endpoint
 
 _KEY = Answer(401, "up, wants the API key", "up")
@@ -97,4 +100,16 @@ ENDPOINTS = (
         ),
         "POST; to 0.4.3 that alone. Old versions answer 200 and flush nothing while requests run",
     ),
+)
+
+# With --enable-metrics; the names keep their colon.
+METRICS = Metrics(
+    running="sglang:num_running_reqs",
+    queued="sglang:num_queue_reqs",
+    kv_used="sglang:token_usage",
+    generated_tokens="sglang:generation_tokens_total",
+    prompt_tokens="sglang:prompt_tokens_total",
+    ttft="sglang:time_to_first_token_seconds",
+    itl="sglang:inter_token_latency_seconds",
+    older=(("itl", "sglang:time_per_output_token_seconds", "early 0.4"),),
 )

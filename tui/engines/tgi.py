@@ -102,6 +102,7 @@ FAULTS = (
         "A shard was killed, most often because the host had no memory left.",
         "See `dmesg` for the OOM killer; give the container more memory.",
         terminal=True,
+        versions="public reports of 1.0 to 3.3",
     ),
     FaultRule(
         FaultKind.OOM_HOST,
@@ -110,6 +111,7 @@ FAULTS = (
         "A shard had too little shared memory.",
         "Start the container with --shm-size 1g or more.",
         terminal=True,
+        versions="public reports of 1.0 to 3.3",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -119,6 +121,7 @@ FAULTS = (
         "Signal 11 is a native crash, 6 an abort, 15 somebody's wish: read the lines above.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="public reports of 1.0 to 3.3",
     ),
     FaultRule(
         FaultKind.OOM_KV,
@@ -130,6 +133,7 @@ FAULTS = (
         "The warm-up's largest batch does not fit beside the weights.",
         "Ask for fewer --max-batch-prefill-tokens, --max-input-tokens or --max-total-tokens, or more shards.",
         terminal=True,
+        versions="0.9 to 3.3",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -139,6 +143,7 @@ FAULTS = (
         ("Error: ", "only supports Ampere"),
         "The launcher cannot run these arguments on this machine.",
         "Read what the line says of the argument.",
+        versions="all seen (0.8 to 3.3)",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -148,6 +153,7 @@ FAULTS = (
         "Check its name, the network and the access token (HF_TOKEN); the download's own error follows.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="all seen (0.8 to 3.3)",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -157,6 +163,7 @@ FAULTS = (
         "Read the shard's standard error above this line.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="all seen (0.8 to 3.3)",
     ),
     FaultRule(
         FaultKind.WARMUP_FAILED,
@@ -166,6 +173,7 @@ FAULTS = (
         "Read the shard's traceback above this line.",
         weight=Weight.CONSEQUENCE,
         terminal=True,
+        versions="0.9 to 3.3",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -178,6 +186,7 @@ FAULTS = (
         "Read the first error above this line.",
         weight=Weight.ECHO,
         terminal=True,
+        versions="all seen (0.8 to 3.3); Backend( 3.0+",
     ),
 )
 

@@ -43,7 +43,7 @@ RULES = (
         (r"TensorRT-LLM version: (?P<version>\S+)", "to 1.1"),
         (r"TensorRT LLM version: (?P<version>\S+)", "1.2+"),
         # It is printed while memory is profiled as well, so it is no word for serving.
-        (r"iter = \d+, .{0,400}?num_scheduled_requests[:=] ?(?P<running>\d+)", "print_iter_log"),
+        (r"iter = \d+, .{0,400}?num_scheduled_requests[:=] ?(?P<running>\d+)", "1.0+, with print_iter_log"),
         (r"Memory used after loading model weights \(inside torch\).*: (?P<weights_gib>[\d.]+) GiB", "1.0+"),
     ),
     *within(
@@ -60,7 +60,7 @@ RULES = (
     ),
     *within(
         Phase.DISTRIBUTED,
-        (r"[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL INFO ", "NCCL_DEBUG=INFO, once a communicator"),
+        (r"[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL INFO ", "NCCL 2.4+ with NCCL_DEBUG=INFO, once a communicator"),
         heartbeat=True,
     ),
     *identities(
@@ -116,17 +116,17 @@ RULES = (
     *begins(
         Phase.START_API,
         (r"get signal from executor worker", "1.0+: all ranks are up"),
-        (r"Started server process|Waiting for application startup", "uvicorn"),
+        (r"Started server process|Waiting for application startup", "uvicorn 0.20+, in all"),
     ),
     *within(
         Phase.START_API,
         (r"Setting PyTorch memory fraction to ", "1.0+, the last line of a rank"),
-        (r"Application startup complete", "uvicorn"),
+        (r"Application startup complete", "uvicorn 0.20+, in all"),
     ),
     *counts(
         Phase.START_API,
         "requests",
-        (r"Warmup requests: (?P<done>\d+)/(?P<total>\d+)", "visual generation"),
+        (r"Warmup requests: (?P<done>\d+)/(?P<total>\d+)", "visual generation 1.2+"),
     ),
     *serves(
         (r"Uvicorn running on ", "to 2026"),
@@ -163,6 +163,7 @@ _OWN_FAULTS = (
         "the GPU.",
         terminal=True,
         phase=Phase.KV_CACHE,
+        versions="public reports of 0.20 to 1.3",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -180,6 +181,7 @@ _OWN_FAULTS = (
         ("Only SM", "recognize"),
         "This version does not run this model on this GPU.",
         "Compare the support matrix of the release; another backend for MoE or attention may serve.",
+        versions="public reports of 1.0 to 1.3",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -191,6 +193,7 @@ _OWN_FAULTS = (
         "A part of the model does what a CUDA graph cannot hold.",
         "Set cuda_graph_config to null, or choose another MoE or attention backend.",
         phase=Phase.CAPTURE,
+        versions="CUDA 12+, public reports of 1.0 to 1.3",
     ),
 )  # fmt: skip
 _ECHOES = (
@@ -215,6 +218,7 @@ _ECHOES = (
         "See `dmesg` for the OOM killer and for an Xid.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="1.0+; Open MPI 4.x",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -224,6 +228,7 @@ _ECHOES = (
         "Read the first exception above.",
         weight=Weight.ECHO,
         terminal=True,
+        versions="all seen (0.20 to 1.3)",
     ),
 )  # fmt: skip
 

@@ -58,6 +58,7 @@ MEMORY = (
         _RAISE_KV,
         terminal=True,
         phase=Phase.KV_CACHE,
+        versions="all seen (0.6 to 0.32); reported of 0.6.4",
     ),
     FaultRule(
         FaultKind.OOM_KV,
@@ -85,6 +86,7 @@ MEMORY = (
         _RAISE_KV,
         terminal=True,
         phase=Phase.KV_CACHE,
+        versions="0.8+ the first sentence, to 0.8 the others; V0",
     ),
     FaultRule(
         FaultKind.OOM_CAPTURE,
@@ -108,6 +110,7 @@ SETTINGS = (
         "vLLM does not take its command line: {said}.",
         "Compare the flags with `vllm serve --help` of this version.",
         terminal=True,
+        versions="all seen (0.6 to 0.32): argparse's words",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -115,7 +118,7 @@ SETTINGS = (
         ("placement group",),
         "Ray has not the GPUs that this load asks for, or not under the addresses that the nodes have.",
         "Compare `ray status` with the parallel sizes, and VLLM_HOST_IP with the nodes' addresses.",
-        versions="Ray",
+        versions="Ray 2.x, 0.7+",
     ),
     FaultRule(
         FaultKind.BAD_CONFIG,
@@ -140,6 +143,7 @@ SETTINGS = (
         ),
         "vLLM cannot run this model with these settings on these GPUs.",
         "Compare the version and the arguments with what the model asks for.",
+        versions="all seen (0.6 to 0.32)",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -149,6 +153,7 @@ SETTINGS = (
         "Put the tokenizer's files into the model's folder or name them with --tokenizer; an old kind needs "
         "the package "
         "sentencepiece or tiktoken.",
+        versions="transformers 4.40+; run with 0.32",
     ),
     FaultRule(
         FaultKind.MISSING_MODEL,
@@ -160,6 +165,7 @@ SETTINGS = (
         ("Cannot find any", "no module or parameter", "not initialized from", "KeyError", "size mismatch"),
         "The weight files are not there, or not those of this model.",
         "Compare the folder with the repository: configuration, index and shards must belong together.",
+        versions="all seen (0.6 to 0.32)",
     ),
 )
 
@@ -191,6 +197,7 @@ DEATHS = (
         _KILLED,
         weight=Weight.REPORT,
         terminal=True,
+        versions="V0 0.5+, V1 0.8+ (public reports of 0.5 to 0.26)",
     ),
     # Ended on request, so somebody knew before.
     FaultRule(
@@ -200,6 +207,7 @@ DEATHS = (
         "A worker was ended, or ended itself.",
         "Read what came before this line.",
         weight=Weight.ECHO,
+        versions="V0 0.5+, reported to 0.8",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -212,6 +220,7 @@ DEATHS = (
         _CRASHED,
         weight=Weight.REPORT,
         terminal=True,
+        versions="CPython 3.8+; exit codes V0 0.5+, V1 0.8+",
     ),
     FaultRule(
         FaultKind.RANK_DIED,
@@ -221,6 +230,7 @@ DEATHS = (
         "See `dmesg` for the OOM killer, a segfault or an Xid.",
         weight=Weight.REPORT,
         terminal=True,
+        versions="V0 0.5+, V1 0.8+",
     ),
 )
 
@@ -235,6 +245,7 @@ ECHOES = (
         "too.",
         weight=Weight.ECHO,
         terminal=True,
+        versions="V0 0.6+, V1 0.8+",
     ),
     FaultRule(
         FaultKind.UNKNOWN,
@@ -247,6 +258,7 @@ ECHOES = (
         "Read the first traceback of the lowest process: a worker's before the engine core's.",
         weight=Weight.ECHO,
         terminal=True,
+        versions="V1 0.8+",
     ),
     # A ready server goes on after a call that failed (an adapter that cannot be loaded).
     FaultRule(
@@ -279,6 +291,7 @@ ECHOES = (
         "Another process of the engine failed.",
         "Read the first traceback of the lowest process.",
         weight=Weight.ECHO,
+        versions="V0 0.6+, V1 0.8+",
     ),
 )
 
