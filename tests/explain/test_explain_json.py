@@ -244,6 +244,35 @@ def test_a_failure_told_without_its_load_stands_where_the_traceback_went(
     assert times(report) == [("weights", None, 0.0, None)]
 
 
+RAW = 'Traceback (most recent call last):\n  File "/x/launch_server.py", line 1, in <module>\n{}\n'
+CANCELLED = RAW.format("asyncio.exceptions.CancelledError")
+
+
+def test_a_task_that_was_cancelled_is_no_failure(write: Write, explain: Explain, load: str) -> None:
+    report = explain(write(load + CANCELLED))
+
+    assert (report["outcome"], report["fault"]) == ("unfinished", None)
+
+
+@pytest.mark.parametrize(
+    ("then", "outcome"), [("KeyboardInterrupt", "stopped"), ("TimeoutError: too late", "failed")]
+)
+def test_of_a_cancelled_task_the_exception_behind_counts(
+    write: Write, explain: Explain, load: str, then: str, outcome: str
+) -> None:
+    between = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+    assert explain(write(load + CANCELLED + between + RAW.format(then)))["outcome"] == outcome
+
+
+def test_an_interrupt_whose_traceback_was_cut_off_explains_no_failure(
+    write: Write, explain: Explain, load: str
+) -> None:
+    died = "[2026-11-29 10:02:00] Received sigquit from a child process. It usually means the child failed.\n"
+
+    assert explain(write(load + "KeyboardInterrupt\n" + died))["fault"]["line"] == died.strip()
+
+
 def test_an_empty_log_is_an_unfinished_launch(write: Write, explain: Explain) -> None:
     report = explain(write(""))
 

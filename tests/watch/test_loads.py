@@ -46,6 +46,13 @@ def test_phases_have_their_times(host: WatchedHost) -> None:
     assert past == [Phase.LAUNCH, Phase.DISTRIBUTED, Phase.WEIGHTS]
 
 
+def test_a_phase_that_the_log_says_took_longer_began_earlier(host: WatchedHost) -> None:
+    load_to_capture(host)
+    host.log("[2026-11-29 13:48:34 TP0] Capture cuda graph end. Time elapsed: 110.00 s. avail mem=9 GB")
+    assert host.state.phase_since_s == host.mono - 110
+    assert [span.seconds(host.mono) for span in host.state.phases] == [38, 2, 8, 110]
+
+
 def test_a_line_that_begins_a_phase_is_marked(host: WatchedHost) -> None:
     load_to_capture(host)
     marks = [line.mark for line in host.state.log.lines]

@@ -218,6 +218,8 @@ class Load:
             self.log_phases.take(heard, line, number, at_s)
             self.cache = cache_told(self.cache, heard.marks)
             self._log_reached(at_s)
+            if not self.ended:
+                self.timeline.told(heard.marks, at_s)
             if mark is None and self.log_phases.phase is not before:
                 buffer.mark_last(self.log_phases.phase)
         if tells_progress(heard.marks):
