@@ -148,6 +148,9 @@ def test_a_failure_whose_line_has_no_time_has_no_end(write: Write, explain: Expl
     assert report["outcome"] == "failed"
     assert times(report)[-1] == ("capture", 64.0, None, 0.0)
 
+    soon = load.splitlines()[-1][:27] + "] something is cleaned up: 50 %\n"
+    assert times(explain(write(load + error + soon)))[-1] == ("capture", 64.0, 64.0, 0.0)
+
 
 def test_engine_cores_are_no_ranks_where_workers_have_spoken(write: Write, explain: Explain) -> None:
     head = "INFO 10-22 09:33:49 [x.py:1]"

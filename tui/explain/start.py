@@ -50,7 +50,8 @@ class Start:
         self._silence_end_s: float | None = None
         self._over = False
         self._over_s: float | None = None
-        self._over_told = True
+        # Whether the time of the end is known; None: the next line that has a time decides.
+        self._end_known: bool | None = None
 
     @property
     def phase(self) -> Phase:
@@ -68,6 +69,11 @@ class Start:
             return
         marks = heard.marks
         at_s = self._time(heard, moment)
+        if self._over and self._end_known is None and moment.told:
+            # It lies between two times: near enough where clocks show whole seconds.
+            self._end_known = at_s is not None and self._over_s is not None and at_s - self._over_s <= 1
+            if self._end_known:
+                self.timeline.close(self._over_s)
         # Many lines share a time; nothing was silent between them.
         if at_s == self._heard_s:
             self._heard = (number, source)
@@ -92,7 +98,7 @@ class Start:
             # The lines after a failure may tell where it happened, not since when the load was there.
             launched = not self.timeline.spans and self.until_s is not None and self.phase is Phase.LAUNCH
             self.timeline.move(self.phase, 0.0 if launched else None)
-            if self._over and self._over_told:
+            if self._over and self._end_known:
                 self.timeline.close(self._over_s)
         if self.at_s is not None and self.phases.outcome == "unfinished":
             self._went_on(self.at_s, None, self._heard[1])
@@ -152,7 +158,7 @@ class Start:
         if phases.outcome in _OVER:
             self._over = True
             self._over_s = at_s
-            self._over_told = told
+            self._end_known = True if told else None
             # A line without a time may have come long after the last one that has: no end is made up.
             if told:
                 timeline.close(at_s)
