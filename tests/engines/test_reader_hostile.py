@@ -58,7 +58,8 @@ def spent(reader: LineReader, line: str) -> float:
 
 @pytest.mark.parametrize("place", [0, 900, 5000, 60_000])
 def test_a_failure_far_into_a_long_line_is_found(place: int) -> None:
-    rule = FaultRule(FaultKind.DRIVER, re.compile(r"GPU \d+ fell off"), ("fell off",), "It did.", "Mend it.")
+    pattern = re.compile(r"GPU \d+ fell off")
+    rule = FaultRule(FaultKind.DRIVER, pattern, ("fell off",), "It did.", "Mend it.", versions="1.0")
     line = "[2026-11-29 13:48:34 TP0] " + "x " * (place // 2) + "GPU 3 fell off" + " y" * 2500
     (mark,) = LineReader(replace(SGLANG, faults=(rule,))).read(line).marks
     assert mark.fault is not None
