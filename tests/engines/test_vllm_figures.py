@@ -277,6 +277,8 @@ def test_statistics_mean_a_server_that_serves(line: str, steady: Steady) -> None
 
 
 def test_the_engines_start_is_a_figure_and_no_time_of_the_api_that_starts_then() -> None:
-    mark = only(CORE + "init engine (profile, create kv cache, warmup model) took 69.61 s (compilation: 42 s)")
+    mark = only(
+        CORE + "init engine (profile, create kv cache, warmup model) took 69.61 s (compilation: 42 s)"
+    )
     assert (mark.phase, mark.seconds) == (Phase.START_API, None)
     assert [(figure.name, figure.value) for figure in mark.figures] == [("engine_init_s", 69.61)]
