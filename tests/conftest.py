@@ -8,6 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A build must say the same of the same code; examples are looked for anew wherever people run the tests.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI") == "true":
+    settings.load_profile("ci")
 
 Needs = Callable[[str], str]
 

@@ -222,6 +222,8 @@ def test_made_lines_say_what_a_slow_reading_says(engine: Engine) -> None:
     @given(st.lists(line, max_size=12))
     def same(lines: list[str]) -> None:
         reader, slow = LineReader(engine), SlowReader(engine)
+        # What stood before the first record is for test_reader_joint.py.
+        reader._heads._lead = ""  # pyright: ignore[reportPrivateUsage] - nothing else stops it from learning
         for text in lines:
             assert reader.read(text) == slow.read(text)
 

@@ -16,7 +16,7 @@ def kinds(reader: LineReader, line: str) -> list[MarkKind]:
     return [mark.kind for mark in reader.read(line).marks]
 
 
-@pytest.mark.parametrize("prefix", ["vllm-1     | ", "pod-0 container ", "    ", "> ", "node1: "])
+@pytest.mark.parametrize("prefix", ["vllm-1     | ", "pod-0 container ", "> ", "node1: "])
 def test_a_bare_line_is_read_behind_the_prefix_of_the_records(prefix: str) -> None:
     reader = LineReader(VLLM)
     reader.read(prefix + VLLM_RECORD)

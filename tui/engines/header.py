@@ -96,7 +96,9 @@ class Heads:
             return None
         if self._lead is None:
             process = None if self._form.process is None else self._form.process.search(line, 0, start)
-            self._lead = line[: start if process is None else process.start()][:_LEAD_LENGTH]
+            lead = line[: start if process is None else process.start()][:_LEAD_LENGTH]
+            # An indentation may be the line's own.
+            self._lead = lead if not lead.isspace() else ""
         speaker = self._form.speaker(line[:start], found)
         if len(head) <= _HEAD_LENGTH:
             self._remember(head, speaker)

@@ -9,7 +9,7 @@ from tui.engines.fault_index import FaultIndex
 from tui.engines.faults import COMMON_FAULTS
 from tui.engines.header import BREAK, BREAK_WITHIN, LEVEL, LEVELS, OTHER_LOGGER, Heads, ranks_in
 from tui.engines.index import RuleIndex
-from tui.engines.lines import Bar, last_bar
+from tui.engines.lines import UVICORN_ACCESS, Bar, last_bar
 from tui.engines.marks import NOBODY, FaultMark, Mark, MarkKind, Speaker
 from tui.engines.outer import without_outer
 from tui.engines.rules import FaultRule, first_word
@@ -24,6 +24,11 @@ _A_DOCKER_LINE = "2026-01-01T00:00:00.000000000Z  INFO x"
 # So much of a longer message is searched for a failure, around each hint of one.
 _AROUND = 1024
 _CALM = frozenset(("INFO", "DEBUG", "TRACE", "I", "D"))
+# uvicorn's line for a request, as it is nearly always: what is the log of a server that serves.
+_REQUEST = r'[^\s"]{1,255} - "[A-Z]+ [^ "]+ HTTP/[\d.]+" \d{3}'
+_PLAIN_REQUEST = re.compile(_REQUEST)
+_BARE_REQUEST = re.compile(rf"((?:\([A-Za-z][\w-]*(?: \w+)? pid=\d{{1,10}}\) )*)INFO: +{_REQUEST}")
+_A_REQUEST = '127.0.0.1:1 - "GET /x HTTP/1.1" 200 OK'
 # What stands before a record that is quoted, not written.
 _QUOTES = frozenset("\"'`\u201c\u2018\u00ab")
 
@@ -62,6 +67,8 @@ class LineReader:
         self._heads = Heads(engine.header)
         self._rules = RuleIndex(rule for rule in engine.rules if not rule.bar)
         self._bars = RuleIndex(rule for rule in engine.rules if rule.bar)
+        # Where no row has a say on them, requests are known at once.
+        self._requests = engine.access is UVICORN_ACCESS and self._rules.find(_A_REQUEST, NOBODY) is None
         self._faults = FaultIndex((*engine.faults, *COMMON_FAULTS))
         self._tracebacks = Tracebacks(engine.frames)
 
@@ -77,6 +84,11 @@ class LineReader:
         """A line that is no plain record: take off what is around it until one is found."""
         time, level = None, ""
         if found is None:
+            if self._requests and self._access_hint in line:
+                request = _BARE_REQUEST.match(line)
+                if request is not None:
+                    speaker, _ = self._heads.processes(request[1])
+                    return Heard((Mark(MarkKind.ACCESS, speaker),), None, speaker)
             own = self._heads.own(line)
             if own is None:
                 return SILENCE
@@ -119,6 +131,8 @@ class LineReader:
             uvicorn = LEVEL.match(message)
             if uvicorn is not None:
                 level, message = word, message[uvicorn.end() :]
+                if self._requests and self._access_hint in message and _PLAIN_REQUEST.match(message):
+                    return Heard((Mark(MarkKind.ACCESS, speaker),), time, speaker)
                 word = first_word(message)
         mark = self._rules.mark(message, word, speaker)
         if mark is not None:
