@@ -9,6 +9,7 @@ from widgets.lines import Line, Span, cut, spread, width_of
 from widgets.values import Mood, PhaseCell, PhasePanel
 
 _BAR_CELLS = 24
+_BAR_GOOD = 12
 _BAR_LEAST = 6
 _GAP = "  "
 
@@ -98,16 +99,29 @@ class PhasePane(LineWidget):
         if panel.sentence:
             return cut([*lead, Span(f" {cells.plain(panel.sentence)}", panel.mood.value)], width)
         right = [Span(f" {panel.estimate} ", "strong")] if panel.estimate else []
-        left = [*lead, *self._bar(width - width_of(lead) - width_of(right))]
-        left.append(Span(f" {panel.work}" if panel.work else ""))
+        room = width - width_of(lead) - width_of(right)
+        work = self._words(room)
+        left = [*lead, *self._bar(room, work), Span(f" {work}" if work else "")]
         if panel.waits:
             left.append(Span(f" {self.glyphs.dot} {cells.plain(panel.waits)}", "warning"))
         return spread(left, right, width)
 
-    def _bar(self, room: int) -> list[Span]:
+    def _words(self, room: int) -> str:
+        """Return what is being done; with a bar to draw, its lesser parts give way to it."""
+        parts = self.panel.work.split(", ")
+        needed = _BAR_GOOD + self._beside()
+        while self.panel.fraction is not None and len(parts) > 1 and needed + len(", ".join(parts)) > room:
+            parts.pop()
+        return ", ".join(parts)
+
+    def _beside(self) -> int:
+        """Return the cells that percentage, gaps and the ranks waited for take beside bar and words."""
+        return 7 + (len(self.panel.waits) + 3 if self.panel.waits else 0)
+
+    def _bar(self, room: int, work: str) -> list[Span]:
         """Return the bar, shorter where the words need the room, none without a basis."""
         fraction = self.panel.fraction
-        words = len(self.panel.work) + len(self.panel.waits) + 6
+        words = len(work) + self._beside()
         size = min(_BAR_CELLS, room - words)
         if fraction is None or size < _BAR_LEAST:
             return [Span(" ")]

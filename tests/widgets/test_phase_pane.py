@@ -56,6 +56,15 @@ def test_phases_behind_are_counted_where_there_is_no_room_for_them() -> None:
     assert texts(LOADING, 48, 2)[0] == " ● 2 done  ► weights 1:17  · KV cache  · 2 more"
 
 
+def test_the_bar_outlives_the_lesser_parts_of_the_words() -> None:
+    work = "18 of 36 sizes, at most 0:03 left, bs=112 under way"
+    panel = replace(LOADING, work=work, waits="", estimate="T- no estimate yet")
+    assert texts(panel, 120, 2)[1].startswith(" ━━━━━━━━━━━━────────────  50% " + work)
+    line = texts(panel, 80, 2)[1]
+    assert " 50% 18 of 36 sizes, at most 0:03 left " in line
+    assert "━━━━━━" in line
+
+
 def test_one_line_keeps_the_phase_and_the_estimate() -> None:
     (line,) = texts(LOADING, 60, 1)
     assert line.startswith(" ► weights 1:17")
