@@ -25,18 +25,10 @@ _PERCENT_LENGTH = 12
 _BEGUN = re.compile(r"%(?:\|| Completed \|)")
 _DRAWINGS = 64
 _COUNTED = re.compile(r"\s*[\d.]+[kMGT]?/[\d.]+[kMGT]? \[[^\]]{0,120}\]")
-# "Loading safetensors checkpoint shards", "Multi-thread loading shards"; begun at a literal, which is faster.
-SHARDS = r"oading [^:\r\n]{0,80}?(?:shards|Streamer|InstantTensor|loader)[^:\r\n]{0,80}:\s{1,20}\d+%"
 PYTHON_EXCEPTION = r"(?:^|[\])] )(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)(?:: |$)"
-OUT_OF_MEMORY = r"OutOfMemoryError|CUDA(?: driver error:)? out of memory|cudaMalloc failed: out of memory"
-NATIVE = (
-    r"illegal memory access|unspecified launch failure|device-side assert|NCCL error"
-    r"|Watchdog caught collective|no kernel image is available|driver version is insufficient|Error 80[34]:"
-)
-ADDRESS_IN_USE = r"\[Errno 98\]|[Aa]ddress already in use|couldn't bind HTTP server socket"
 
-# A text of these stands in every line that any engine's error, warning, fatal or shutdown pattern finds (a
-# test holds them to it). Most lines have none, and looking for a text is ten times faster than a pattern.
+# A text of these stands in every line that any engine's error or warning pattern finds (a test holds them to
+# it). Most lines have none, and looking for a text is ten times faster than a pattern.
 _TROUBLE = (
     "rror", "ERROR", "Errno", "xception", "ARN", "arning", "atal", "CRITICAL", "memory", "Exit", "nterrupt",
     "Traceback", "hit an", "ailed", "sig", "SIG", "Shutting", "shutdown", "cleaning up", "died", "dead",

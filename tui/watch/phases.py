@@ -290,6 +290,3 @@ class LogPhases:
 
     def _place(self, phase: Phase | None) -> int:
         return -1 if phase is None else self.engine.place(phase)
-
-
-__all__ = ["Cause", "FaultKind", "LogPhases", "Outcome", "Quote"]
