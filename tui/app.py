@@ -20,6 +20,7 @@ from tui.screens.driver import TerminalDriver
 from tui.screens.help import HelpScreen
 from tui.screens.keys import Key
 from tui.screens.main import MainScreen
+from tui.screens.replay import Needle, ReplayScreen
 from tui.theme import ThemeFile
 from tui.view import View
 from widgets import glyphs as glyph_sets
@@ -47,18 +48,37 @@ class TminusApp(App[None], inherit_bindings=False):
     ]
 
     def __init__(
-        self, view: View, *, theme: str | None = None, glyphs: str | None = None, mouse: bool = True
+        self,
+        view: View,
+        *,
+        theme: str | None = None,
+        glyphs: str | None = None,
+        mouse: bool = True,
+        needle: Needle | None = None,
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
         self.view = view
+        self._replays = needle is not None
         self.mouse = mouse
         asked, self._glyph_note = terminal.glyph_choice(glyphs, terminal.facts())
         self._glyphs = glyph_sets.SETS[asked]
         self._palettes: dict[str, Palette] = {}
         self._register_themes()
         self.theme = terminal.theme_choice(theme, os.environ)
-        self.main = MainScreen(view, key_table(), self._glyphs, self.can_paint)
+        self.main = self._screen(needle)
+
+    def _screen(self, needle: Needle | None) -> MainScreen:
+        if needle is None:
+            return MainScreen(self.view, self.keys, self._glyphs, self.can_paint)
+        return ReplayScreen(self.view, self.keys, self._glyphs, self.can_paint, needle)
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys that work in this application."""
+        if not self._replays:
+            return [key for key in key_table() if key.group != "replay"]
+        return [key for key in key_table() if key.id != "app.pause"]  # Space plays there
 
     def _register_themes(self) -> None:
         for name in BUILTIN_THEMES:
@@ -106,7 +126,7 @@ class TminusApp(App[None], inherit_bindings=False):
         self.main.answer(sentence)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for target, bindings in (("app", self.BINDINGS), ("screen", MainScreen.BINDINGS)):
+        for target, bindings in (("app", self.BINDINGS), ("screen", self._main_bindings())):
             for key in keys.keys_of(bindings):
                 run = partial(self.run_action, f"{target}.{key.action}")
                 yield SystemCommand(key.meaning, f"key {' '.join(key.keys)}", run)
@@ -114,6 +134,9 @@ class TminusApp(App[None], inherit_bindings=False):
             yield SystemCommand(
                 f"Theme: {name}", "use this colour theme", partial(setattr, self, "theme", name)
             )
+
+    def _main_bindings(self) -> list[BindingType]:
+        return [*MainScreen.BINDINGS, *(ReplayScreen.BINDINGS if self._replays else [])]
 
     def action_interrupt(self) -> None:
         """Copy what is selected, or quit as Ctrl-C does."""
@@ -129,7 +152,7 @@ class TminusApp(App[None], inherit_bindings=False):
         """Show all keys; one pressed at once after this one belongs to the help."""
         if isinstance(self.focused, Input) or self.screen is not self.main:
             raise SkipAction
-        await self.push_screen(HelpScreen(key_table(), self._palettes[self.theme], self._glyphs))
+        await self.push_screen(HelpScreen(self.keys, self._palettes[self.theme], self._glyphs))
 
     def action_next_theme(self) -> None:
         """Go through the themes."""
@@ -149,6 +172,7 @@ def key_table() -> list[Key]:
     return keys.keys_of(
         TminusApp.BINDINGS,
         MainScreen.BINDINGS,
+        ReplayScreen.BINDINGS,
         LogTail.BINDINGS,
         GpuRows.BINDINGS,
         Pages.BINDINGS,

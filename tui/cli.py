@@ -24,7 +24,7 @@ USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 OUTPUT_FULL = 74
-COMMANDS = ("watch", "wait", "bench", "explain", "demo")
+COMMANDS = ("watch", "wait", "bench", "explain", "replay", "recordings", "export", "demo")
 ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 OUR_PACKAGES = ("widgets", "themes")
 
@@ -269,8 +269,54 @@ def explain(
 
 
 @app.command()
+def replay(
+    context: typer.Context,
+    recording: flags.Recording = None,
+    server_log: flags.ServerLog = None,
+    nvidia_smi: flags.NvidiaSmi = None,
+    speed: flags.Speed = None,
+    headless: flags.Headless = None,
+    json: flags.Json = None,
+    theme: flags.Theme = None,
+    glyphs: flags.Glyphs = None,
+    mouse: flags.Mouse = None,
+) -> Run:
+    """Play a recording: the newest, a file, a name that ``recordings`` lists, or a bare server log."""
+    chosen = _choices(context)
+    from tui.commands import replay as command
+
+    return partial(command.run, command.Wanted(recording, server_log, nvidia_smi), chosen)
+
+
+@app.command()
+def recordings(context: typer.Context, json: flags.Json = None) -> Run:
+    """List the recordings that are kept: when, host, engine, model, outcome, length."""
+    chosen = _choices(context)
+    from tui.commands import recordings as command
+
+    return partial(command.run, chosen)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    recording: flags.Recording = None,
+    bundle: flags.Bundle = None,
+    anonymise: flags.Anonymise = False,
+    mask: flags.Mask = True,
+) -> Run:
+    """Make a bundle of a recording to attach to a bug report; its list says what is in it."""
+    chosen = _choices(context)
+    from tui.commands import export as command
+
+    return partial(command.run, command.Wanted(recording, bundle, anonymise, mask), chosen)
+
+
+@app.command()
 def demo(
     context: typer.Context,
+    scenario: flags.Scenario = None,
+    list_all: flags.ListScenarios = False,
     headless: flags.Headless = None,
     speed: flags.Speed = None,
     json: flags.Json = None,
@@ -282,4 +328,4 @@ def demo(
     chosen = _choices(context)
     from tui.commands import demo as command
 
-    return partial(command.run, chosen)
+    return partial(command.run, chosen, list_all=list_all)

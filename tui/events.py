@@ -14,7 +14,7 @@ from tui.agent import wire
 from tui.event_base import Event, Part
 from tui.past_load import PastLoad
 
-VERSION = 1
+VERSION = 2
 
 
 # The host and its gpus.

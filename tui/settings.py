@@ -55,7 +55,10 @@ class Choices:
     output_tokens: int = 128
     engine: str | None = None
     headless: bool = False
-    speed: float = 1.0
+    speed: float | None = None
+    scenario: str | None = None
+    keep_recordings: int = 50
+    keep_recordings_mib: int = 500
 
 
 Reader = Callable[[object], object]
@@ -89,6 +92,9 @@ READERS: dict[str, Reader] = {
     "engine": parse.text,
     "headless": parse.flag,
     "speed": parse.speed,
+    "scenario": parse.text,
+    "keep_recordings": parse.whole,
+    "keep_recordings_mib": parse.whole,
 }
 NAMES = tuple(READERS)
 

@@ -33,6 +33,14 @@ class LogBuffer:
         """Return the line at a position between ``first`` and ``end``."""
         return self._lines[position - self.first]
 
+    def clear(self) -> None:
+        """Forget all lines; positions go on, so that none means another line than before."""
+        self.first = self.end
+        self._lines.clear()
+        self.last_number = None
+        self.matches.clear()
+        self.marks.clear()
+
     def extend(self, lines: Iterable[LogLine]) -> int:
         """Append newer lines and return how many there were."""
         start = self.end

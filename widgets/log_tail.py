@@ -60,6 +60,15 @@ class LogTail(LineWidget, can_focus=True):
         self._new_lines = 0 if self.window.follows else self._new_lines + added
         self.show()
 
+    def clear(self) -> None:
+        """Forget all lines, and begin to follow; a search goes on in those that come."""
+        needle = self.buffer.needle
+        self.buffer.clear()
+        self.buffer.search(needle)
+        self.window.follow()
+        self._new_lines = 0
+        self.show()
+
     # What the screen's keys ask for; each returns what to tell about it.
 
     def search(self, text: str) -> str:

@@ -169,11 +169,27 @@ class BenchPanel:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayPanel:
+    """Where a replay stands: what it is, how it plays ("paused", "10x"), its time, its length ("" unknown).
+
+    ``following`` says what comes next ("capture in 00:41"), ``fraction`` is 0 to 1, None without a length.
+    """
+
+    caption: str
+    state: str
+    now: str
+    length: str = ""
+    fraction: float | None = None
+    following: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScreenValues:
     """Everything that one paint of the main screen needs.
 
     ``alerts`` counts how often a load became ready or failed since the watch began; the screen rings the bell
-    once for each rise.
+    once for each rise. A new ``generation`` means that what was taken over before is true no longer (a jump
+    back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock.
     """
 
     header: Header
@@ -185,3 +201,6 @@ class ScreenValues:
     alerts: int = 0
     phases: PhasePanel = PhasePanel()
     lines: tuple[LogLine, ...] = field(default=())
+    replay: ReplayPanel | None = None
+    generation: int = 0
+    time_of_day: str = ""

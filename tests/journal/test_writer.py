@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from tui.events import AnyEvent, Tick, decode
-from tui.journal.writer import Header, JournalWriter, open_journal, trim
+from tui.journal.header import Header
+from tui.journal.writer import JournalWriter, open_journal, trim
 
 
 def tick(client_s: float) -> Tick:

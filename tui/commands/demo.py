@@ -14,7 +14,7 @@ from tui.settings import Choices
 from tui.watch.options import WatchOptions
 
 
-def run(choices: Choices) -> int:
+def run(choices: Choices, *, list_all: bool = False) -> int:
     """Show the demo; return the exit code."""
     if choices.headless or choices.json:
         return asyncio.run(_headless(choices))
@@ -31,9 +31,10 @@ async def _headless(choices: Choices) -> int:
 
 async def open_demo(choices: Choices) -> Session:
     """Start the simulated engine and return a session that watches it."""
-    engine = await launch(choices.speed)
+    speed = choices.speed or 1.0
+    engine = await launch(speed)
     options = options_for(engine)
-    source = DemoSource(start.local_agent(options, gpus=False), engine, choices.speed)
+    source = DemoSource(start.local_agent(options, gpus=False), engine, speed)
     return Session(source, options, start.spec_for(dataclasses.replace(choices, url=None)), journal=None)
 
 

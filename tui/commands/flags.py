@@ -94,5 +94,39 @@ Headless = Annotated[
     Switch, typer.Option("--headless", help="Print the run instead of drawing it.", show_default=False)
 ]
 Speed = Annotated[
-    Text, typer.Option("--speed", metavar="FACTOR", help="How many times faster (default 1, about 45 s).")
+    Text, typer.Option("--speed", metavar="FACTOR", help="How many times as fast: 0.1 to 100 (default 1).")
 ]
+Recording = Annotated[
+    Text,
+    typer.Argument(
+        metavar="[FILE]",
+        help="A recording: a file, a folder, or a name that recordings lists; without one the newest.",
+        show_default=False,
+    ),
+]
+ServerLog = Annotated[
+    Text, typer.Option("--log", metavar="FILE", help="Play a bare server log by its own time stamps.")
+]
+NvidiaSmi = Annotated[
+    Text,
+    typer.Option(
+        "--nvidia-smi", metavar="FILE", help="GPUs beside the log, as nvidia-smi --format=csv printed them."
+    ),
+]
+Bundle = Annotated[
+    Text, typer.Option("--bundle", metavar="OUT", help="The .tar.gz to write; an existing one is kept.")
+]
+Anonymise = Annotated[
+    bool,
+    typer.Option(
+        "--anonymise", help="Replace hosts, users, paths and addresses, each by one name throughout."
+    ),
+]
+Mask = Annotated[
+    bool,
+    typer.Option("--mask/--no-mask", help="Hide secrets (default), or leave everything as it was recorded."),
+]
+Scenario = Annotated[
+    Text, typer.Option("--scenario", metavar="NAME", help="What happens in it (default ready); see --list.")
+]
+ListScenarios = Annotated[bool, typer.Option("--list", help="List the scenarios and end.")]

@@ -119,7 +119,7 @@ def phase_record(state: WatchState, t: float) -> PhaseRecord:
 
 def verdict_of(state: WatchState) -> str | None:
     """Return the verdict in one word, None while nothing is certain."""
-    return {"ready": "ready", "failed": "dead", None: None}[state.outcome]
+    return state.verdict
 
 
 def end_record(state: WatchState, outcome: Outcome, fault: str | None, reason: str, t: float) -> EndRecord:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tui import __version__, parse
 from tui.engines.registry import matchers
 from tui.events import BenchSpec
+from tui.journal.header import Asked
 from tui.journal.writer import JournalWriter, open_journal
 from tui.requests import ProbePlan, WatchRequest
 from tui.runs.past_loads import FILE_NAME as LOADS_NAME
@@ -20,7 +21,7 @@ from tui.watch.options import WatchOptions
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
-COMMANDS = ("watch", "wait", "bench", "demo")
+COMMANDS = ("watch", "wait", "bench", "explain", "replay", "recordings", "export", "demo")
 
 
 def host_of(choices: Choices) -> str | None:
@@ -90,20 +91,37 @@ def open_session(choices: Choices) -> Session:
     options = options_for(choices)
     source = source_for(choices, options)
     return Session(
-        source, options, spec_for(choices), journal=journal_for(choices), past=past_loads_for(choices)
+        source,
+        options,
+        spec_for(choices),
+        journal=journal_for(choices, options),
+        past=past_loads_for(choices),
     )
 
 
-def journal_for(choices: Choices) -> JournalWriter | None:
+def journal_for(choices: Choices, options: WatchOptions) -> JournalWriter | None:
     """Begin a recording; without one the watch goes on, and that is said."""
     if not choices.record:
         return None
     folder = recordings_folder()
     try:
-        return open_journal(folder, host_of(choices) or "url", __version__)
+        return open_journal(folder, host_of(choices) or "url", __version__, asked_of(options))
     except OSError as error:
         say(f"no recording: {folder}: {error.strerror}; the watch goes on")
         return None
+
+
+def asked_of(options: WatchOptions) -> Asked:
+    """Return what of the options a recording keeps: what decides the meaning of events, and no key."""
+    return Asked(
+        port=options.port,
+        url=options.url,
+        log_path=options.log_path,
+        pid=options.pid,
+        model=options.model,
+        interval_s=options.interval_s,
+        ready_on=options.ready_on,
+    )
 
 
 def past_loads_for(choices: Choices) -> PastLoadsFile:

@@ -9,21 +9,14 @@ from typing import BinaryIO
 import msgspec
 
 from tui.events import VERSION, AnyEvent, encode
+from tui.journal.header import Asked, Header
 
 FLUSH_S = 1.0
 KEEP_FILES = 50
 KEEP_BYTES = 500 * 1024 * 1024
 GZIP_WINDOW_BITS = 31
 SUFFIX = ".jsonl.gz"
-
-
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line of a recording: what made it and which event version follows."""
-
-    tminus: str
-    events: int
-    host: str
-    began_wall_s: float
+NOTHING_ASKED = Asked()
 
 
 class JournalWriter:
@@ -55,7 +48,7 @@ class JournalWriter:
         self._file.write(self._squeeze.compress(line + b"\n"))
 
 
-def open_journal(folder: Path, host: str, version: str) -> JournalWriter:
+def open_journal(folder: Path, host: str, version: str, asked: Asked = NOTHING_ASKED) -> JournalWriter:
     """Start a recording in ``folder`` (made when missing, for this user alone) and drop the oldest ones.
 
     Raises OSError where the folder cannot be written.
@@ -65,7 +58,7 @@ def open_journal(folder: Path, host: str, version: str) -> JournalWriter:
     began_s = time.time()
     stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(began_s))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", host)[:60] or "host"
-    header = Header(tminus=version, events=VERSION, host=host, began_wall_s=began_s)
+    header = Header(tminus=version, events=VERSION, host=host, began_wall_s=began_s, asked=asked)
     for number in range(1000):
         mark = f"-{number}" if number else ""
         try:

@@ -94,7 +94,12 @@ def _awaited(state: Meaning) -> str:
 
 
 def _ready_text(state: Meaning) -> str:
-    by = {"token": "a token came back", "model": "the model is listed", "health": "health is ok"}
+    by = {
+        "token": "a token came back",
+        "model": "the model is listed",
+        "health": "health is ok",
+        "log": "its log says so",
+    }
     text = f"{_ready_when(state)}: {by[state.options.ready_on]}"
     if state.model is not None and state.options.ready_on != "health":
         text += f" from {state.model}" if state.options.ready_on == "token" else f": {state.model}"

@@ -21,12 +21,13 @@ class Wants:
     """What decides over the room: rows wanted, and which pane the person looks at.
 
     ``phases`` and ``bench`` are the rows of the phases and of the whole benchmark, 0 while there are none.
-    ``lead`` is the pane focused last.
+    ``lead`` is the pane focused last, ``replay`` whether a line says where a replay stands.
     """
 
     gpus: int = 1
     phases: int = 0
     bench: int = 0
+    replay: bool = False
     lead: str = "log"
     zoomed: str | None = None
 
@@ -40,12 +41,16 @@ def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
         boxes["status"] = (0, height - below, width, 1)
     if below == 2:
         boxes["footer"] = (0, height - 1, width, 1)
+    top = 1
+    if wants.replay and body >= 4:
+        boxes["replay"] = (0, 1, width, 1)
+        top, body = 2, body - 1
     if wants.zoomed is not None:
-        return boxes | _stack([(wants.zoomed, body)], 0, 1, width)
+        return boxes | _stack([(wants.zoomed, body)], 0, top, width)
     phases = min(wants.phases, _phase_rows(body))
     if phases:
-        boxes["phases"] = (0, 1, width, phases)
-    top, body = 1 + phases, body - phases
+        boxes["phases"] = (0, top, width, phases)
+    top, body = top + phases, body - phases
     if width >= WIDE_CELLS and body >= 20:
         return boxes | _two_columns(width, body, top, wants)
     return boxes | _stack(_one_column(body, wants), 0, top, width)

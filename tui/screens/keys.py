@@ -18,10 +18,18 @@ _NAMES = {
     "up": "↑",
     "down": "↓",
     "left": "←",
+    "full_stop": ".",
+    "comma": ",",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
     "right": "→",
 }
 GROUPS = {
     "app": "Everywhere",
+    "replay": "Replay and demo",
     "pane": "Panes",
     "log": "Log",
     "gpus": "GPUs",
@@ -30,6 +38,9 @@ GROUPS = {
 _FOOTER = (
     ("app.quit", "quit"),
     ("app.help", "help"),
+    ("replay.play", "play"),
+    ("replay.place", "go to"),
+    ("replay.next", "next change"),
     ("app.bench", "bench"),
     ("log.search", "search"),
     ("log.follow", "follow"),

@@ -33,6 +33,7 @@ from widgets.log_tail import LogTail
 from widgets.notes_pane import NotesPane
 from widgets.palette import Palette
 from widgets.phase_pane import PhasePane
+from widgets.replay_bar import ReplayBar
 from widgets.search_box import SearchBox
 from widgets.status_bar import StatusBar
 from widgets.values import ScreenValues
@@ -78,6 +79,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._view = view
         self._can_paint = can_paint
         self.header = HeaderBar(id="header", glyphs=glyphs)
+        self.replay_bar = ReplayBar(id="replay", glyphs=glyphs)
         self.phases = PhasePane(id="phases", glyphs=glyphs)
         self.gpus = GpuRows(id="gpus", glyphs=glyphs)
         self.ladder = LadderPane(id="ladder", glyphs=glyphs)
@@ -94,7 +96,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _widgets(self) -> list[LineWidget]:
         panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes]
-        return [self.header, self.phases, *panes, self.status, self.footer]
+        return [self.header, self.replay_bar, self.phases, *panes, self.status, self.footer]
 
     def compose(self) -> ComposeResult:
         yield self.dashboard
@@ -134,6 +136,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._signal(values)
         self.header.update_header(replace(values.header, paused=self.paused))
         self.status.update_sentence(values.status)
+        self.replay_bar.update_panel(values.replay)
+        if self._values is not None and values.generation != self._values.generation:
+            self.log_tail.clear()
+            self.flush_log()
         if not self.paused:
             self._paint_panes(values)
         self._values = values
@@ -155,10 +161,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if before is None or (before.header.host, before.header.phase) != (header.host, header.phase):
             self.app.title = f"{header.host}: {header.phase}"
         if values.status and (before is None or values.status != before.status):
-            self.notes.add(_time_of_day(), values.status)
+            self.notes.add(values.time_of_day or _time_of_day(), values.status)
         failed = values.phases.sentence
         if failed and (before is None or failed != before.phases.sentence):
-            self.notes.add(_time_of_day(), failed)
+            self.notes.add(values.time_of_day or _time_of_day(), failed)
 
     def _arrange(self) -> None:
         bench = self.bench.panel
@@ -166,6 +172,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             phases=phase_pane.rows_wanted(self.phases.panel, self.size.width),
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
+            replay=self.replay_bar.panel is not None,
             lead=self._lead,
             zoomed=self._zoomed or None,
         )
@@ -257,10 +264,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             raise SkipAction
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Search for what was typed."""
+        """Do what was typed: search, or what another box is for."""
         event.stop()
         self.set_focus(self.log_tail)
-        self.answer(self.log_tail.search(event.value))
+        self.typed(event.input, event.value)
+
+    def typed(self, box: Input, text: str) -> None:
+        """Search for what was typed."""
+        self.answer(self.log_tail.search(text))
 
     def action_step(self, direction: int) -> None:
         """Show the next or previous mark, or match while something is searched for."""

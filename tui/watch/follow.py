@@ -75,7 +75,7 @@ def _plan(server: Server | None, url: str, options: WatchOptions) -> ProbePlan:
     plan = ProbePlan(
         url=url,
         expected_model=expected_model(server, options),
-        ready_on=options.ready_on,
+        ready_on="token" if options.ready_on == "log" else options.ready_on,
         api_key=options.api_key,
         insecure=options.insecure,
         ca_file=options.ca_file,

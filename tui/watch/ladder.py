@@ -8,7 +8,7 @@ from tui.events import Outcome, Probe
 RungName = Literal["process", "port", "health", "model", "token"]
 RungWord = Literal["unknown", "waiting", "ok", "bad"]
 RUNGS: tuple[RungName, ...] = ("process", "port", "health", "model", "token")
-READY_RUNG: dict[str, RungName] = {"token": "token", "model": "model", "health": "health"}
+READY_RUNG: dict[str, RungName] = {"token": "token", "model": "model", "health": "health", "log": "token"}
 CLOSED: tuple[Outcome, ...] = ("refused", "unreachable")
 OPEN: tuple[Outcome, ...] = ("ok", "status", "wrong_model", "key_needed", "empty", "not_http", "tls")
 # What no waiting mends: a person has to change something.

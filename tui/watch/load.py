@@ -154,7 +154,7 @@ class Load:
         self._forward(Phase.WARMUP if unavailable else Phase.START_API, probe.mono_s)
 
     def _check_ready(self, at_s: float) -> None:
-        if self.ready_s is not None:
+        if self.ready_s is not None or self.options.ready_on == "log":
             return
         rung = self.ladder.rung(READY_RUNG[self.options.ready_on])
         if rung.state != "ok":
@@ -235,6 +235,9 @@ class Load:
         phase = self.log_phases.phase
         if phase is None or self.ended:
             return
+        if phase is Phase.READY and self.options.ready_on == "log" and self.ready_s is None:
+            self.ready_s = at_s
+            self.timeline.move(Phase.READY, at_s)
         phase = Phase.START_API if phase is Phase.READY else phase
         before, self._log_phase = self._log_phase, phase
         if self.timeline.phase in _PORT_PHASES:

@@ -204,6 +204,11 @@ class Meaning:
         return "ready" if self._load.ready_s is not None else None
 
     @property
+    def verdict(self) -> Literal["ready", "dead"] | None:
+        """What is to be thought of the load in one word, None while nothing is certain."""
+        return "dead" if self.outcome == "failed" else self.outcome
+
+    @property
     def reason(self) -> str:
         """Why it failed, or what is not there yet, in one sentence; "" when ready."""
         if self._load is None:

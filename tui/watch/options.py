@@ -9,6 +9,7 @@ class WatchOptions:
     """Choices of one watch; None leaves it to what is found on the host.
 
     ``url`` is normalised: scheme, host, port and any path prefix, no trailing slash and no trailing ``/v1``.
+    ``ready_on`` log is for what is only read: a bare log, in which nobody asked the server.
     """
 
     port: int | None = None
@@ -17,7 +18,7 @@ class WatchOptions:
     pid: int | None = None
     model: str | None = None
     interval_s: float = 1.0
-    ready_on: Literal["token", "model", "health"] = "token"
+    ready_on: Literal["token", "model", "health", "log"] = "token"
     api_key: str | None = None
     insecure: bool = False
     ca_file: str | None = None

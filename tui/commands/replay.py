@@ -1,0 +1,115 @@
+"""``tminus replay FILE``: a recording on the screen or, with ``--json`` or ``--headless``, run through."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from tui.commands import records, start
+from tui.commands.ending import ending
+from tui.commands.records import EndRecord
+from tui.commands.report import Reporter, Talker, timed, words
+from tui.commands.watch import check_terminal
+from tui.journal.reader import RecordingFault
+from tui.replay.headless import Played, Run, play
+from tui.replay.opening import found, open_tape
+from tui.replay.player import Player
+from tui.replay.tape import Tape
+from tui.settings import Choices, UsageFault
+from tui.watch.transitions import Transition
+
+
+class TransitionPart(msgspec.Struct, frozen=True, kw_only=True, rename={"before": "from", "after": "to"}):
+    """One change; ``t`` is in seconds since the first event (of a recorder's file: its own t)."""
+
+    t: float
+    kind: str
+    before: str | None
+    after: str | None
+    reason: str
+    rank: str | None
+    pid: int | None
+
+
+class ReplayReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``replay --json`` prints: every change of phase, verdict and readiness, and the end."""
+
+    transitions: list[TransitionPart]
+    end: EndRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to play, as it was written on the command line."""
+
+    recording: str | None = None
+    server_log: str | None = None
+    nvidia_smi: str | None = None
+
+
+def run(wanted: Wanted, choices: Choices) -> int:
+    """Play a recording; return 0, whatever it tells. Raises UsageFault for what cannot be read."""
+    try:
+        tape = open_tape(found(wanted.recording, start.recordings_folder()))
+        if choices.json or choices.headless:
+            headless(tape, json=choices.json)
+            return 0
+        check_terminal()
+        from tui.commands.replay_screen import show_player
+
+        async def opened() -> Player:
+            return Player(tape, speed=choices.speed or 1.0)
+
+        return asyncio.run(show_player(opened, choices))
+    except RecordingFault as fault:
+        raise UsageFault(str(fault)) from None
+
+
+def headless(tape: Tape, *, json: bool) -> EndRecord:
+    """Run a tape through and print it: one JSON object, or lines as ``wait`` prints them."""
+    if json:
+        report = reported(play(tape))
+        _write(msgspec.json.encode(report).decode())
+        return report.end
+    end = _told(tape)
+    _write(timed(end.t, words(end)))
+    return end
+
+
+def _told(tape: Tape) -> EndRecord:
+    run, reporter, talker = Run(tape), Reporter(), Talker()
+    for step in run.steps():
+        found = list(reporter.records(step.event, run.state, step.t))
+        for text in talker.lines(step.event, run.state, found):
+            if text:
+                _write(timed(step.t, text))
+    return records.end_record(run.state, *ending(run.state, run.t), records.seconds(run.t))
+
+
+def reported(played: Played) -> ReplayReport:
+    """Return what a run came to as the object that is printed."""
+    end = ending(played.state, played.length_s)
+    return ReplayReport(
+        transitions=list(_parts(played.transitions)),
+        end=records.end_record(played.state, *end, records.seconds(played.length_s)),
+    )
+
+
+def _parts(changes: tuple[Transition, ...]) -> Iterator[TransitionPart]:
+    for each in changes:
+        if each.kind != "fault":
+            yield TransitionPart(
+                t=records.seconds(each.t),
+                kind=each.kind,
+                before=each.before,
+                after=each.after,
+                reason=each.reason,
+                rank=each.rank,
+                pid=each.pid,
+            )
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text + "\n")

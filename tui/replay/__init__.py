@@ -1,0 +1,1 @@
+"""Recordings drawn again: the same events through the same state, at any speed."""

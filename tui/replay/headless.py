@@ -1,0 +1,81 @@
+"""A tape run through the state: event by event, or as fast as it can to its end."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tui.events import AnyEvent
+from tui.replay.tape import Tape
+from tui.watch.state import WatchState
+from tui.watch.transitions import Transition, Transitions
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event, already in the state, at ``t`` seconds of the tape, and what it has changed."""
+
+    t: float
+    event: AnyEvent
+    changes: tuple[Transition, ...]
+
+
+class Run:
+    """One pass over a tape. ``t`` and ``wall_s`` are those of the newest event, 0 and None before the first.
+
+    Every call raises what the tape raises: RecordingFault for a file that cannot be read any more.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self.state = WatchState(tape.options)
+        self.t = 0.0
+        self.wall_s: float | None = None
+        self.origin_s = tape.origin_s
+        self._events = tape.read()
+        self._transitions = Transitions()
+        self._coming: AnyEvent | None = None
+        self._over = False
+
+    def next_t(self) -> float | None:
+        """Return when the next event comes, None when there is none."""
+        if self._coming is None and not self._over:
+            self._coming = next(self._events, None)
+            self._over = self._coming is None
+        if self._coming is None:
+            return None
+        if self.origin_s is None:
+            self.origin_s = self._coming.client_s
+        return max(self.t, self._coming.client_s - self.origin_s)
+
+    def advance(self) -> Step | None:
+        """Take the next event into the state; return it, or None at the end."""
+        t, event = self.next_t(), self._coming
+        if t is None or event is None:
+            return None
+        self._coming = None
+        self.t, self.wall_s = t, event.wall_s
+        self.state.apply(event)
+        return Step(t, event, tuple(self._transitions.take(self.state, t)))
+
+    def steps(self) -> Iterator[Step]:
+        """Advance to the end."""
+        while (step := self.advance()) is not None:
+            yield step
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A tape played to its end (or to where it was stopped): what changed, and the state at the end."""
+
+    transitions: tuple[Transition, ...]
+    state: WatchState
+    length_s: float
+
+
+def play(tape: Tape, stop: Callable[[Step, WatchState], bool] = lambda _step, _state: False) -> Played:
+    """Run a tape through a state; ``stop`` ends it after the step for which it says so."""
+    run = Run(tape)
+    found: list[Transition] = []
+    for step in run.steps():
+        found += step.changes
+        if stop(step, run.state):
+            break
+    return Played(tuple(found), run.state, run.t)
