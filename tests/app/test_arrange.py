@@ -107,3 +107,12 @@ def check(width: int, height: int, boxes: dict[str, Box]) -> None:
 @pytest.mark.parametrize("lead", ["gpus", "ladder", "log", "bench", "notes"])
 def test_the_pane_that_is_looked_at_is_always_there(size: tuple[int, int], lead: str) -> None:
     assert lead in arrange(*size, Wants(gpus=8, bench=0, lead=lead))
+
+
+def test_a_replay_has_a_line_under_the_header_also_when_zoomed() -> None:
+    boxes = arrange(80, 24, replace(LOADING, phases=2, replay=True))
+    assert boxes["replay"] == (0, 1, 80, 1)
+    assert boxes["phases"] == (0, 2, 80, 2)
+    assert boxes["log"][3] == 6
+    zoomed = arrange(80, 24, replace(LOADING, replay=True, zoomed="log"))
+    assert (zoomed["replay"], zoomed["log"]) == ((0, 1, 80, 1), (0, 2, 80, 20))

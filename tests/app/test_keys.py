@@ -8,16 +8,24 @@ from tui.app import TminusApp, key_table
 from tui.screens import keys
 from tui.screens.help import HelpPages, HelpScreen
 from tui.screens.main import MainScreen
+from tui.screens.replay import ReplayScreen
 from widgets.glyphs import ASCII
 from widgets.gpu_rows import GpuRows
 from widgets.lines import text_of
 from widgets.log_tail import LogTail
 from widgets.pages import Pages
 
+# Over a tape Space plays, where it holds the picture else.
+REPLAY = [
+    *(each for each in MainScreen.BINDINGS if isinstance(each, Binding) and each.id != "app.pause"),
+    *ReplayScreen.BINDINGS,
+]
 SCOPES: list[list[BindingType]] = [
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *LogTail.BINDINGS],
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *GpuRows.BINDINGS],
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *Pages.BINDINGS],
+    [*TminusApp.BINDINGS, *REPLAY, *LogTail.BINDINGS],
+    [*TminusApp.BINDINGS, *REPLAY, *GpuRows.BINDINGS],
     [*HelpScreen.BINDINGS, *Pages.BINDINGS],
 ]
 
@@ -72,4 +80,6 @@ def test_keys_are_named_as_people_read_them() -> None:
 
 
 def test_the_footer_leads_with_quit_and_help() -> None:
-    assert keys.footer_pairs(key_table())[:3] == [("q", "quit"), ("?", "help"), ("b", "bench")]
+    watched = [key for key in key_table() if key.group != "replay"]
+    assert keys.footer_pairs(watched)[:3] == [("q", "quit"), ("?", "help"), ("b", "bench")]
+    assert ("Space", "play") in keys.footer_pairs(key_table())

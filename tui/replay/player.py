@@ -93,6 +93,12 @@ class Player:
         """Whether the last event was played."""
         return self._coming is None and self._run.next_t() is None
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that is due has been taken in."""
+        due = self._run.next_t()
+        return self._coming is None and (due is None or due > self.t)
+
     def client_now_s(self) -> float:
         """Return now on the tape's clock, which is the client's clock in its events."""
         shown = self._run.t if self._coming is not None or self.ended else self.t
