@@ -1,7 +1,7 @@
 """The screen over a tape, driven by keys."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -78,7 +78,7 @@ class Shown:
 
 
 @asynccontextmanager
-async def shown(player: Player, hand: Hand) -> AsyncIterator[Shown]:
+async def shown(player: Player, hand: Hand) -> AsyncGenerator[Shown]:
     """Show a player on a screen of 100x30."""
     view = PlayerView(player, rings=False)
     app = TminusApp(view, needle=view)

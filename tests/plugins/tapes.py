@@ -1,6 +1,7 @@
 """Small recordings for tests: a load of SGLang as events, on a clock that begins at 1000 s."""
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from tui.events import (
     AnyEvent,
@@ -25,13 +26,21 @@ WALL_AHEAD_S = 1_700_000_000.0
 LOG = "/var/log/server.log"
 
 
+class At(TypedDict):
+    """The three clocks of an event."""
+
+    mono_s: float
+    wall_s: float
+    client_s: float
+
+
 class Clocks:
     """Makes events of one moment: ``at(t)`` gives the three clocks."""
 
-    def at(self, t: float) -> dict[str, float]:
+    def at(self, t: float) -> At:
         """Return the clocks of ``t`` seconds after the beginning."""
         client_s = BEGAN_S + t
-        return {"mono_s": client_s + HOST_AHEAD_S, "wall_s": client_s + WALL_AHEAD_S, "client_s": client_s}
+        return At(mono_s=client_s + HOST_AHEAD_S, wall_s=client_s + WALL_AHEAD_S, client_s=client_s)
 
 
 def load(seconds: int = 60, *, ready_at: int | None = 50, dies_at: int | None = None) -> list[AnyEvent]:
