@@ -2,10 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import cast
+
+import click
+import typer
 
 from tui import settings
 from tui.app import key_table
-from tui.commands.wait import EXIT_CODES
+from tui.cli import app
+from tui.commands.ending import EXIT_CODES
 from tui.screens.keys import markdown
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
@@ -20,10 +25,11 @@ def test_the_table_of_keys_is_the_programs_own() -> None:
 
 def test_every_option_that_it_names_exists() -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.partition("## Troubleshooting")[0])) - FOREIGN
-    known = {settings.flag_name(name) for name in settings.NAMES} | {"--version", "--help"}
-    known |= {"--no-" + name for name in ("mouse", "record")}
+    command = cast("click.Group", typer.main.get_command(app))
+    parameters = [each for one in command.commands.values() for each in one.params]
+    known = {flag for each in parameters for flag in (*each.opts, *each.secondary_opts)}
 
-    assert named <= known
+    assert named <= known | {"--version", "--help"}
 
 
 def test_every_variable_and_key_that_it_names_exists() -> None:

@@ -113,3 +113,4 @@ def _parts(changes: tuple[Transition, ...]) -> Iterator[TransitionPart]:
 
 def _write(text: str) -> None:
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()

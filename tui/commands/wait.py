@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tui.commands import records, start
+from tui.commands.ending import EXIT_CODES
 from tui.commands.records import EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.events import AnyEvent, Notice
@@ -15,7 +16,6 @@ from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals
 from tui.watch.state import WatchState
 
-EXIT_CODES: dict[Outcome, int] = {"ready": 0, "failed": 1, "timeout": 3, "lost": 4}
 INTERRUPTED = "interrupted"
 CLOSE_S = 5.0
 
