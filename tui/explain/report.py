@@ -11,12 +11,12 @@ from tui.engines.generic import GENERIC
 from tui.engines.marks import Progress, RankIdentity, Steady
 from tui.engines.phase import Phase
 from tui.explain.numbered import Numbered
-from tui.explain.reading import Reading
 from tui.explain.several import held_back, one_engine, together
 from tui.explain.sources import LogFault, LogFile, same_file
-from tui.explain.start import Start
 from tui.transport.clean import clean
 from tui.watch.lanes import Lane
+from tui.watch.log_reading import Reading
+from tui.watch.log_start import Start
 from tui.watch.phases import LogPhases, Outcome
 from tui.watch.root_cause import Cause
 from tui.watch.timeline import PhaseSpan

@@ -11,11 +11,11 @@ from tui.engines.marks import Speaker
 from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.explain.numbered import Numbered
-from tui.explain.reading import Reading
 from tui.explain.sources import LogFault, LogFile
-from tui.explain.start import Start
-from tui.explain.times import LineTimes, Moment
 from tui.watch.lanes import LANES
+from tui.watch.log_reading import Reading
+from tui.watch.log_start import Start
+from tui.watch.log_times import LineTimes, Moment
 
 
 class _Line(NamedTuple):

@@ -1,4 +1,4 @@
-"""One start of a server, as its log tells it: phases with their times and silences on the log's own clock."""
+"""One start of a server, as its log tells it: phases with their times and silences, on the log's clock."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ from tui.engines.clock import iso_text
 from tui.engines.marks import Mark, MarkKind, Progress, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard
-from tui.explain.times import Moment
+from tui.watch.log_times import Moment
 from tui.watch.phases import LogPhases
 from tui.watch.timeline import Timeline
 
@@ -29,10 +29,11 @@ class Silence:
 class Start:
     """Follows one start. Times are seconds since its first time stamp, None as long as there is none.
 
-    ``first_line`` is where it begins; ``started`` is the clock text of second 0.
+    ``first_line`` is where it begins; ``started`` is the clock text of its first time stamp. ``absolute``:
+    times stay those of the moments that are taken in, which a reader's own clock tells.
     """
 
-    def __init__(self, engine: Engine, first_line: int = 1) -> None:
+    def __init__(self, engine: Engine, first_line: int = 1, *, absolute: bool = False) -> None:
         self.phases = LogPhases(engine)
         self.timeline = Timeline()
         self.first_line = first_line
@@ -40,7 +41,10 @@ class Start:
         self.silence: Silence | None = None
         self.at_s: float | None = None
         self.seen_start = False
-        self._base: float | None = None
+        self.began_s: float | None = None
+        self._absolute = absolute
+        self._base_s = 0.0
+        self._settled: Timeline | None = None
         self._heard: tuple[int, int] = (first_line, 0)
         self._heard_s: float | None = None
         self._progress: Progress | None = None
@@ -68,6 +72,7 @@ class Start:
         if heard is SILENCE:
             return
         marks = heard.marks
+        self._settled = None
         at_s = self._time(heard, moment)
         if self._over and self._end_known is None and moment.told:
             # It lies between two times: near enough where clocks show whole seconds.
@@ -94,14 +99,28 @@ class Start:
 
     def finish(self) -> None:
         """The log ends here. A silence that lasts until its last time stamp counts."""
-        if self.timeline.phase is not self.phase:
-            # The lines after a failure may tell where it happened, not since when the load was there.
-            launched = not self.timeline.spans and self.until_s is not None and self.phase is Phase.LAUNCH
-            self.timeline.move(self.phase, 0.0 if launched else None)
-            if self._over and self._end_known:
-                self.timeline.close(self._over_s)
+        self._settle(self.timeline)
         if self.at_s is not None and self.phases.outcome == "unfinished":
             self._went_on(self.at_s, None, self._heard[1])
+
+    @property
+    def standing(self) -> Timeline:
+        """The phases as they are if the log ends here."""
+        if self.timeline.phase is self.phase:
+            return self.timeline
+        if self._settled is None:
+            self._settled = replace(self.timeline, spans=list(self.timeline.spans))
+            self._settle(self._settled)
+        return self._settled
+
+    def _settle(self, timeline: Timeline) -> None:
+        if timeline.phase is self.phase:
+            return
+        # The lines after a failure may tell where it happened, not since when the load was there.
+        launched = not timeline.spans and self.until_s is not None and self.phase is Phase.LAUNCH
+        timeline.move(self.phase, self.began_s if launched else None)
+        if self._over and self._end_known:
+            timeline.close(self._over_s)
 
     # Times.
 
@@ -109,11 +128,12 @@ class Start:
         seconds = moment.seconds
         if seconds is None:
             return self.at_s
-        if self._base is None:
-            self._base = seconds
+        if self.began_s is None:
+            self._base_s = 0.0 if self._absolute else seconds
+            self.began_s = seconds - self._base_s
             self.started = iso_text(heard.time or "")
         # Of several files one may be behind another.
-        at_s = max(seconds - self._base, self.at_s or 0.0)
+        at_s = max(seconds - self._base_s, self.began_s if self.at_s is None else self.at_s)
         self.at_s = at_s
         return at_s
 
@@ -143,12 +163,12 @@ class Start:
         phases, timeline = self.phases, self.timeline
         phase = phases.phase
         if phase is not None:
-            if not timeline.spans and phase is not Phase.LAUNCH and (self.seen_start or at_s):
-                timeline.move(Phase.LAUNCH, None if self._base is None else 0.0)
+            if not timeline.spans and phase is not Phase.LAUNCH and (self.seen_start or self._late(at_s)):
+                timeline.move(Phase.LAUNCH, self.began_s)
                 timeline.heard(at_s)
                 self._launch_guessed = not self.seen_start
-            first = phase is Phase.LAUNCH and not timeline.spans and self._base is not None
-            if timeline.move(phase, 0.0 if first else at_s):
+            first = phase is Phase.LAUNCH and not timeline.spans and self.began_s is not None
+            if timeline.move(phase, self.began_s if first else at_s):
                 self._moved_s = at_s
         progress = phases.progress
         if progress is not self._progress:
@@ -163,6 +183,9 @@ class Start:
             if told:
                 timeline.close(at_s)
 
+    def _late(self, at_s: float | None) -> bool:
+        return at_s is not None and self.began_s is not None and at_s > self.began_s
+
     def _took(self, marks: tuple[Mark, ...], at_s: float | None, *, whole_s: bool) -> None:
         """Let the engine's own words for how long things took move the phase's beginning back."""
         timeline = self.timeline
@@ -170,7 +193,7 @@ class Start:
             longest_s = max(
                 (mark.seconds or 0.0 for mark in marks if mark.phase is timeline.phase), default=0
             )
-            if longest_s > at_s + 1:
+            if longest_s > at_s - (self.began_s or 0.0) + 1:
                 # The log began within that phase: there was no launch in it.
                 del timeline.spans[0]
         if not timeline.told(marks, at_s, whole_s=whole_s):
