@@ -4,6 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from tui.journal.h200 import H200Recording
+from tui.journal.h200_records import FILES, recorder_file
 from tui.journal.header import Asked
 from tui.journal.reader import Recording, RecordingFault
 from tui.journal.writer import SUFFIX
@@ -12,7 +14,16 @@ from tui.watch.options import WatchOptions
 
 
 def open_tape(path: Path) -> Tape:
-    """Return the tape of a recording. Raises RecordingFault with one sentence."""
+    """Return the tape of a recording, or of a file of the H200 recorder (its folder will do).
+
+    Raises RecordingFault with one sentence.
+    """
+    recorder = recorder_file(path)
+    if recorder is not None:
+        measured = H200Recording(recorder)
+        return Tape(measured.name, options_of(measured.asked), measured.events, origin_s=0.0)
+    if path.is_dir():
+        raise RecordingFault(f"{path} is a folder without {FILES[0]}: name a recording")
     recording = Recording(path)
     return Tape(path.name, options_of(recording.header.asked), recording.events)
 

@@ -1,0 +1,208 @@
+"""The lines of the H200 recorder's files as they are, and of its ``events`` only what a watcher could see.
+
+The recorder also wrote down what it did to the server (SIGSTOP, trigger, READY ...): those are the answers to
+what a watch has to find out, so they are dropped here, before anything else reads them.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+
+import msgspec
+
+from tui.journal.reader import RecordingFault
+
+FILES = ("recording.jsonl.gz", "recording.jsonl")
+"""What a recording is called in its folder."""
+SEEN = frozenset(("launch", "tcp", "environ", "server_exit"))
+"""The kinds of ``events`` that are read: what a watch sees by itself. (``listen`` says no more than tcp.)"""
+_GZIP = b"\x1f\x8b"
+_FIRST_LINE_BYTES = 1 << 20
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True):
+    """What every line has: its stream, its time, and of ``events`` the kind."""
+
+    k: str
+    t: float
+    ev: str = ""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One line; ``t`` is in seconds since the server was started."""
+
+    t: float
+
+
+class GpuRow(msgspec.Struct, frozen=True, array_like=True):
+    """One GPU at one tick, None where the driver refused.
+
+    ``used_mib`` is that of NVML v1. ``fields`` are field values in the order of the launch's ``fi_fields``
+    and ``gpm`` those of its ``gpm_fields``; a text in their place is an error's.
+    """
+
+    used_mib: float | None = None
+    utilisation_pct: float | None = None
+    memory_utilisation_pct: float | None = None
+    power_mw: float | None = None
+    sm_clock_mhz: float | None = None
+    memory_clock_mhz: float | None = None
+    temperature_c: float | None = None
+    event_reasons: int | None = None
+    performance_state: int | None = None
+    fields: list[float | None] | str | None = None
+    gpm: list[float | None] | str | None = None
+
+
+class GpuRecord(Record, frozen=True, kw_only=True):
+    """One tick of NVML; ``procs`` maps "gpu:pid" to MiB where that changed. ``g`` is None in other records."""
+
+    g: list[GpuRow] | None = None
+    procs: dict[str, int] | None = None
+    cost_ms: float = 0.0
+
+
+class ProcessRow(msgspec.Struct, frozen=True, array_like=True):
+    """One process at one look; of its columns only the state is used so far."""
+
+    state: str
+
+
+class ProcessRecord(Record, frozen=True, kw_only=True):
+    """A process that is ``new`` (or has a new title), one that is ``gone``, or a look at what changed."""
+
+    new: int | None = None
+    gone: int | None = None
+    ppid: int = 0
+    comm: str = ""
+    cmd: str = ""
+    p: dict[str, ProcessRow] | None = None
+    mem: dict[str, int] | None = None
+
+
+class LogRecord(Record, frozen=True, kw_only=True):
+    """Text that appeared; ``off`` and ``n`` are bytes of the log as it was on that host."""
+
+    off: int
+    n: int
+    s: str
+
+
+class HttpRecord(Record, frozen=True, kw_only=True):
+    """One question to the port: ``t`` is when it was asked, ``ms`` how long its answer took.
+
+    ``st`` is the status, or the name of the error's class. ``body`` (its first 900 characters of ``len``
+    bytes) is there when it was another one than before.
+    """
+
+    p: str
+    st: int | str
+    ms: float
+    body: str | None = None
+    len: int | None = None
+
+
+class Launch(Record, frozen=True, kw_only=True):
+    """The start of the server."""
+
+    pid: int
+    cmd: list[str]
+    engine: str
+    env: dict[str, str] = {}
+    total_mib: list[float | None] = []
+    fi_fields: list[str] = []
+    gpm_fields: list[str] = []
+    wall: float | None = None
+
+
+class Tcp(Record, frozen=True, kw_only=True):
+    """The port accepts connections from now on (``state`` open), or an error's class."""
+
+    port: int
+    state: str
+
+
+class Environ(Record, frozen=True, kw_only=True):
+    """The readable environment of a process of the tree; ``title`` is its whole command line."""
+
+    pid: int
+    title: str | None = None
+    kept: dict[str, str] = {}
+
+
+class ServerExit(Record, frozen=True, kw_only=True):
+    """The launched process ended by itself, with its code."""
+
+    rc: int | None = None
+
+
+class Cut(Record, frozen=True, kw_only=True):
+    """The file is not whole from here on."""
+
+    sentence: str
+
+
+AnyRecord = GpuRecord | ProcessRecord | LogRecord | HttpRecord | Launch | Tcp | Environ | ServerExit | Cut
+
+_TYPES: dict[tuple[str, str], type[AnyRecord]] = {
+    ("gpu", ""): GpuRecord,
+    ("proc", ""): ProcessRecord,
+    ("log", ""): LogRecord,
+    ("http", ""): HttpRecord,
+    ("events", "launch"): Launch,
+    ("events", "tcp"): Tcp,
+    ("events", "environ"): Environ,
+    ("events", "server_exit"): ServerExit,
+}
+
+
+def recorder_file(path: Path) -> Path | None:
+    """Return the recorder's file that a path names, itself or in its folder; None for anything else."""
+    if path.is_dir():
+        return next((path / name for name in FILES if (path / name).is_file()), None)
+    try:
+        with _opened(path) as file:
+            first = file.readline(_FIRST_LINE_BYTES)
+        line = msgspec.json.decode(first, type=_Line)
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return path if line.k in {stream for stream, _ in _TYPES} else None
+
+
+def read_records(path: Path) -> Iterator[AnyRecord]:
+    """Iterate over what is read of a file, in its order; a ``Cut`` is the last where it is not whole.
+
+    Raises RecordingFault for a file that cannot be read at all.
+    """
+    t = 0.0
+    number = 0
+    try:
+        with _opened(path) as file:
+            for line in file:
+                number += 1
+                record = _record(line)
+                if record is not None:
+                    t = record.t
+                    yield record
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        yield Cut(t=t, sentence=f"the recording is cut after line {number}")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        yield Cut(t=t, sentence=f"the recording is broken from line {number} on")
+    except OSError as error:
+        raise RecordingFault(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _record(line: bytes) -> AnyRecord | None:
+    head = msgspec.json.decode(line, type=_Line)
+    kind = _TYPES.get((head.k, head.ev))
+    return None if kind is None else msgspec.json.decode(line, type=kind)
+
+
+def _opened(path: Path) -> BufferedReader | gzip.GzipFile:
+    file = path.open("rb")
+    if file.peek(2)[:2] != _GZIP:
+        return file
+    file.close()
+    return gzip.open(path)
