@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tui.commands import start
-from tui.settings import Choices, UsageFault
+from tui.journal.reader import Recording
+from tui.settings import Choices, UsageFault, choose
+from tui.watch.options import WatchOptions
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +78,7 @@ def test_a_log_on_another_host_is_left_as_it_is() -> None:
 
 
 def test_a_recording_is_kept_for_this_user_alone(tmp_path: Path) -> None:
-    journal = start.journal_for(Choices(host="gpu-box"))
+    journal = start.journal_for(Choices(host="gpu-box"), WatchOptions())
 
     assert journal is not None
     journal.close()
@@ -86,8 +88,50 @@ def test_a_recording_is_kept_for_this_user_alone(tmp_path: Path) -> None:
 
 
 def test_no_record_keeps_none(tmp_path: Path) -> None:
-    assert start.journal_for(Choices(record=False)) is None
+    assert start.journal_for(Choices(record=False), WatchOptions()) is None
     assert not (tmp_path / "state").exists()
+
+
+def test_a_recording_tells_what_was_asked_for_and_no_key() -> None:
+    asked = WatchOptions(port=8000, model="m", interval_s=0.5, ready_on="model", api_key="hunter2")
+
+    journal = start.journal_for(Choices(host="gpu-box"), asked)
+
+    assert journal is not None
+    journal.close()
+    header = Recording(journal.path).header
+    kept = header.asked
+    assert (kept.port, kept.model, kept.interval_s, kept.ready_on) == (8000, "m", 0.5, "model")
+    assert "hunter2" not in str(header)
+
+
+def test_how_many_recordings_are_kept_is_a_setting(tmp_path: Path) -> None:
+    folder = start.recordings_folder()
+    folder.mkdir(parents=True)
+    for number in range(4):
+        (folder / f"{number}.jsonl.gz").write_bytes(bytes(1024 * 1024))
+        os.utime(folder / f"{number}.jsonl.gz", (number, number))
+
+    few = choose({}, {"TMINUS_KEEP_RECORDINGS": "4"}, None)
+    _begin_and_end(few)
+    assert sorted(path.name[0] for path in folder.iterdir()) == ["1", "2", "2", "3"]
+
+    (tmp_path / "config.toml").write_text("keep_recordings_mib = 2\n")
+    _begin_and_end(choose({}, {}, tmp_path / "config.toml"))
+    assert [path.name[0] for path in folder.glob("?.jsonl.gz")] == ["3"]
+
+
+def _begin_and_end(choices: Choices) -> None:
+    journal = start.journal_for(choices, WatchOptions())
+    assert journal is not None
+    journal.close()
+
+
+def test_a_snapshot_leaves_the_recordings_alone(tmp_path: Path) -> None:
+    session = start.open_session(Choices(url="http://127.0.0.1:1"), recorded=False)
+
+    assert session.state.options.url == "http://127.0.0.1:1"
+    assert not (tmp_path / "state" / "tminus" / "recordings").exists()
 
 
 @pytest.mark.parametrize("record", [True, False])
@@ -107,7 +151,7 @@ def test_a_place_that_cannot_be_written_is_said_and_the_watch_goes_on(
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
 
-    assert start.journal_for(Choices()) is None
+    assert start.journal_for(Choices(), WatchOptions()) is None
     assert "the watch goes on" in capsys.readouterr().err
 
 

@@ -21,7 +21,7 @@ def run(choices: Choices) -> int:
     """Print the snapshot of the host that was chosen; return the exit code."""
     if not choices.json:
         raise UsageFault("--once prints JSON: write --once --json; for words use tminus wait")
-    return asyncio.run(_once(start.open_session(choices), choices))
+    return asyncio.run(_once(start.open_session(choices, recorded=False), choices))
 
 
 async def _once(session: Session, choices: Choices) -> int:

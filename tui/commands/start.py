@@ -9,7 +9,7 @@ from tui import __version__, parse
 from tui.engines.registry import matchers
 from tui.events import BenchSpec
 from tui.journal.header import Asked
-from tui.journal.writer import JournalWriter, open_journal
+from tui.journal.writer import JournalWriter, Keep, open_journal
 from tui.requests import ProbePlan, WatchRequest
 from tui.runs.past_loads import FILE_NAME as LOADS_NAME
 from tui.runs.past_loads import PastLoadsFile
@@ -86,15 +86,18 @@ def spec_for(choices: Choices) -> BenchSpec:
     )
 
 
-def open_session(choices: Choices) -> Session:
-    """Return a session over the host or URL that was chosen. Connects when it is iterated."""
+def open_session(choices: Choices, *, recorded: bool = True) -> Session:
+    """Return a session over the host or URL that was chosen. Connects when it is iterated.
+
+    ``recorded`` False: it is no watch to look at later, and would push out one that is.
+    """
     options = options_for(choices)
     source = source_for(choices, options)
     return Session(
         source,
         options,
         spec_for(choices),
-        journal=journal_for(choices, options),
+        journal=journal_for(choices, options) if recorded else None,
         past=past_loads_for(choices),
     )
 
@@ -105,7 +108,8 @@ def journal_for(choices: Choices, options: WatchOptions) -> JournalWriter | None
         return None
     folder = recordings_folder()
     try:
-        return open_journal(folder, host_of(choices) or "url", __version__, asked_of(options))
+        keep = Keep(choices.keep_recordings, choices.keep_recordings_mib * 1024**2)
+        return open_journal(folder, host_of(choices) or "url", __version__, asked_of(options), keep)
     except OSError as error:
         say(f"no recording: {folder}: {error.strerror}; the watch goes on")
         return None

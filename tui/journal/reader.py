@@ -1,14 +1,31 @@
 """Reads a recording: event after event, up to where it is whole."""
 
-import gzip
-import zlib
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Literal, cast
 
 import msgspec
 
-from tui.events import VERSION, AnyEvent, Notice, decode
+from tui import __version__
+from tui.events import VERSION, AnyEvent, Notice, convert, decode
 from tui.journal.header import Header
+from tui.journal.lines import LINE_LIMIT_BYTES, LineFile
+from tui.journal.upgrade import event_upgrade, upgraded_header
+from tui.transport.clean import clean
+
+ABOUT = "journal"
+"""What the notice at the end of a recording that is not whole is about."""
+HEADER_LIMIT_BYTES = 1024 * 1024
+LONGEST_S = 366 * 86_400.0
+_SHOWN = 40
+_BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+# What ``clean`` would take from a text, as it stands in JSON. Our own recordings hold none of it.
+_UNCLEAN = re.compile(
+    rb"\\[bfnrtu]|\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0[\x8b-\x8f]|\xe2\x80[\x8b-\x8f\xa8-\xae]"
+    rb"|\xe2\x81[\xa0-\xaf]|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf0[\x93\x9b\x9d]|\xf3\xa0"
+)
 
 
 class RecordingFault(Exception):
@@ -18,61 +35,174 @@ class RecordingFault(Exception):
 class Recording:
     """One recording on disk. ``events`` reads it anew at each call, without holding it in memory.
 
-    Raises RecordingFault for what is no recording, or a newer one.
+    It may be gzip or unpacked. An older version is upgraded: ``header`` and events are of this version,
+    ``version`` is the one in the file. Texts are cleaned, for a file may come from anywhere. Raises
+    RecordingFault for what is no recording, or a newer one.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.header = _header(path)
+        self.version, self.header = _header(path)
+        self._upgrade = event_upgrade(self.version)
 
     def events(self) -> Iterator[AnyEvent]:
-        """Iterate over the events, oldest first; where the file is cut a notice that says so is the last."""
-        lines = _lines(self.path)
-        next(lines, None)
+        """Iterate over the events, oldest first; where the file is not whole a notice that says so is last.
+
+        Raises RecordingFault where the file cannot be read any more.
+        """
+        file = LineFile(self.path)
+        first: AnyEvent | None = None
         last: AnyEvent | None = None
-        for number, line in enumerate(lines, start=2):
-            try:
-                last = decode(line)
-            except (msgspec.ValidationError, msgspec.DecodeError):
-                yield _cut(last, f"the recording is broken from line {number} on")
+        number = 1
+        for line in _after_header(file):
+            number += 1
+            event = read_event(line, self._upgrade)
+            if event is not None:
+                yield event
+                first, last = first or event, event
+            elif line.strip():
+                yield _cut(first, last, _broken(file, number))
                 return
-            yield last
+        ending = _ending(file, number + 1)
+        if ending is not None:
+            yield _cut(first, last, ending)
 
 
-def _header(path: Path) -> Header:
-    for line in _lines(path):
-        try:
-            header = msgspec.json.decode(line, type=Header)
-        except (msgspec.ValidationError, msgspec.DecodeError):
-            break
-        if header.events > VERSION:
-            raise RecordingFault(
-                f"{path} was recorded by tminus {header.tminus}, which is newer: update tminus"
-            )
-        return header
-    raise RecordingFault(f"{path} is no recording of tminus")
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """Iterate over the whole lines of a file; it may end in the middle of anything."""
+def read_event(line: bytes, upgrade: Callable[[bytes], bytes] | None = None) -> AnyEvent | None:
+    """Return the event of a line with its texts cleaned, None for what is none of this version."""
     try:
-        with gzip.open(path) as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return
-                yield line
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return
+        event = decode(line if upgrade is None else upgrade(line))
+        return event if _is_clean(line) else convert(_cleaned(msgspec.to_builtins(event)))
+    except _BROKEN:
+        return None
+
+
+# The first line.
+
+
+class _Sniffed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a header of any version tells."""
+
+    tminus: str
+    events: int
+
+
+def _header(path: Path) -> tuple[int, Header]:
+    """Return the version that the file was written in, and its header in this version."""
+    file = LineFile(path, HEADER_LIMIT_BYTES)
+    with closing(_reading(file)) as lines:
+        line = next(lines, None)
+    if line is None:
+        raise RecordingFault(_without_line(file))
+    try:
+        found = msgspec.json.decode(line, type=_Sniffed)
+    except _BROKEN:
+        raise RecordingFault(
+            _without_line(file) if file.torn else f"{path} is no recording of tminus"
+        ) from None
+    if found.events > VERSION:
+        raise RecordingFault(_newer(path, found))
+    try:
+        header = msgspec.json.decode(upgraded_header(line, max(1, found.events)), type=Header)
+        return max(1, found.events), msgspec.convert(_cleaned(msgspec.to_builtins(header)), Header)
+    except _BROKEN:
+        raise RecordingFault(f"{path} is no recording of tminus: its first line is broken") from None
+
+
+def _newer(path: Path, found: _Sniffed) -> str:
+    return (
+        f"{path} was recorded by tminus {clean(found.tminus)[:_SHOWN]} in event version {found.events}; "
+        f"this is tminus {__version__}, which reads up to version {VERSION}: update tminus"
+    )
+
+
+def _without_line(file: LineFile) -> str:
+    """Return why a file has no whole first line."""
+    if file.end in ("unfinished", "cut"):
+        return f"{file.path} is cut in its first line: nothing of the recording is left"
+    if file.end == "damaged":
+        return f"{file.path} is damaged from its beginning: it cannot be unpacked"
+    return f"{file.path} is {'no recording of tminus' if file.torn or file.end == 'too_long' else 'empty'}"
+
+
+# The others.
+
+
+def _after_header(file: LineFile) -> Generator[bytes]:
+    lines = _reading(file)
+    next(lines, None)
+    yield from lines
+
+
+def _reading(file: LineFile) -> Generator[bytes]:
+    try:
+        yield from file
     except OSError as error:
-        raise RecordingFault(f"{path} cannot be read: {error.strerror}") from None
+        raise RecordingFault(f"{file.path} cannot be read: {error.strerror}") from None
 
 
-def _cut(last: AnyEvent | None, sentence: str) -> Notice:
+def _is_clean(line: bytes) -> bool:
+    """Whether no text of a line needs cleaning; quick for the many that are plain ASCII."""
+    if line.isascii() and b"\\" not in line and b"\x7f" not in line:
+        return True
+    return _UNCLEAN.search(line) is None
+
+
+def _cleaned(value: object) -> object:
+    """Return a decoded value with every text in it cleaned, names too."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(each) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(each) for name, each in cast("dict[str, object]", value).items()}
+    return value
+
+
+# The end.
+
+Ending = tuple[Literal["broken", "damaged", "cut", "unfinished"], str]
+"""How a recording ends that is not whole: in a word, and how that shows."""
+
+
+def _broken(file: LineFile, number: int) -> Ending:
+    """Say why a line is no event."""
+    if file.torn:
+        return "cut", "the file ends in the middle of a line"
+    if file.end == "damaged":
+        return "damaged", "what follows cannot be unpacked"
+    return "broken", f"line {number} is no event of version {VERSION}"
+
+
+def _ending(file: LineFile, number: int) -> Ending | None:
+    if file.end == "too_long":
+        return "broken", f"line {number} is longer than {LINE_LIMIT_BYTES // 1024**2} MiB"
+    if file.end == "damaged":
+        return "damaged", "what follows cannot be unpacked"
+    if file.end == "unfinished":
+        return "unfinished", "its watch is still running, or was ended by force"
+    return None
+
+
+def _cut(first: AnyEvent | None, last: AnyEvent | None, ending: Ending) -> Notice:
+    word, shown = ending
+    length_s = 0.0 if first is None or last is None else last.client_s - first.client_s
+    after = "before its first event" if last is None else f"after {_clock_text(length_s)}"
+    fault = f"the recording is {word} {after}: {shown}"
     return Notice(
         mono_s=last.mono_s if last is not None else 0.0,
         wall_s=last.wall_s if last is not None else 0.0,
         client_s=last.client_s if last is not None else 0.0,
-        level="warning",
-        about="journal",
-        sentence=sentence,
+        level="info" if word == "unfinished" else "warning",
+        about=ABOUT,
+        sentence=f"the recording is not finished, it ends {after}: {shown}"
+        if word == "unfinished"
+        else fault,
     )
+
+
+def _clock_text(seconds: float) -> str:
+    """Return a length as the replay's clock shows it: 3:12, 1:02:03."""
+    minutes, left = divmod(int(min(max(0.0, seconds), LONGEST_S)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"

@@ -1,81 +1,189 @@
 """Writes a watch to a recording as it happens: gzip JSON lines, readable to the last second after a kill."""
 
+import errno
+import fcntl
+import os
 import re
+import stat
 import time
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from tui.events import VERSION, AnyEvent, encode
-from tui.journal.header import Asked, Header
+from tui.journal.header import Asked, Header, masked
+from tui.journal.lines import GZIP_WINDOW_BITS
 
 FLUSH_S = 1.0
-KEEP_FILES = 50
-KEEP_BYTES = 500 * 1024 * 1024
-GZIP_WINDOW_BITS = 31
+FLUSH_BYTES = 64 * 1024
+TRIM_BYTES = 16 * 1024 * 1024
+"""How much a recording grows until the older ones are looked at again."""
 SUFFIX = ".jsonl.gz"
 NOTHING_ASKED = Asked()
 
 
-class JournalWriter:
-    """Appends events to one recording. Raises OSError from ``append`` when the disk is full."""
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """How many recordings are kept, and how large they may be in all."""
 
-    def __init__(self, path: Path, header: Header) -> None:
+    files: int = 50
+    size_bytes: int = 500 * 1024 * 1024
+
+
+DEFAULT_KEEP = Keep()
+
+
+class JournalWriter:
+    """Appends events to one recording, which no other user can read.
+
+    It is locked while it is written, so that the trimming of another watch leaves it. What stands in the file
+    are whole lines at any time. ``append`` raises OSError when the disk is full, or when this recording alone
+    has reached the size that may be kept; the recording is then closed and whole up to there.
+    """
+
+    def __init__(self, path: Path, header: Header, keep: Keep = DEFAULT_KEEP) -> None:
         self.path = path
-        self._file: BinaryIO = path.open("xb")
+        self._keep = keep
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._closed = False
         self._squeeze = zlib.compressobj(6, zlib.DEFLATED, GZIP_WINDOW_BITS)
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
         self._flushed_s = 0.0
-        self._write(msgspec.json.encode(header))
+        self._size_bytes = 0
+        self._trimmed_bytes = 0
+        _lock(self._file, fcntl.LOCK_EX)
+        self._add(msgspec.json.encode(masked(header)))
+        try:
+            self._flush(zlib.Z_SYNC_FLUSH)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
     def append(self, event: AnyEvent) -> None:
         """Write one event; once a second everything so far is made readable."""
-        self._write(encode(event))
-        if event.client_s - self._flushed_s >= FLUSH_S:
+        self._add(encode(event))
+        if abs(event.client_s - self._flushed_s) >= FLUSH_S or self._waiting_bytes >= FLUSH_BYTES:
             self._flushed_s = event.client_s
-            self._file.write(self._squeeze.flush(zlib.Z_SYNC_FLUSH))
-            self._file.flush()
+            self._flush(zlib.Z_SYNC_FLUSH)
+            self._check_size()
 
     def close(self) -> None:
-        """Finish the file; closing twice is allowed."""
-        if self._file.closed:
+        """Finish the file; closing twice is allowed. Without room for its end it says that it has none."""
+        if self._closed:
             return
-        self._file.write(self._squeeze.flush(zlib.Z_FINISH))
-        self._file.close()
+        try:
+            self._flush(zlib.Z_FINISH)
+        except OSError:
+            return  # cut back to whole lines and closed; a reader tells that the end is missing
+        self._shut()
 
-    def _write(self, line: bytes) -> None:
-        self._file.write(self._squeeze.compress(line + b"\n"))
+    def _add(self, line: bytes) -> None:
+        squeezed = self._squeeze.compress(line + b"\n")
+        if squeezed:
+            self._waiting.append(squeezed)
+            self._waiting_bytes += len(squeezed)
+
+    def _flush(self, mode: int) -> None:
+        """Write what waits up to a whole line; where that fails the file is cut back to the last one."""
+        data = b"".join((*self._waiting, self._squeeze.flush(mode)))
+        self._waiting, self._waiting_bytes = [], 0
+        try:
+            _write_all(self._file, data)
+        except OSError:
+            try:
+                os.ftruncate(self._file, self._size_bytes)
+            finally:
+                self._shut()
+            raise
+        self._size_bytes += len(data)
+
+    def _check_size(self) -> None:
+        if self._size_bytes >= self._keep.size_bytes:
+            self.close()
+            size_mib = self._keep.size_bytes // 1024**2
+            raise OSError(errno.EFBIG, f"it has reached the {size_mib} MiB of keep_recordings_mib")
+        if self._size_bytes - self._trimmed_bytes >= TRIM_BYTES:
+            self._trimmed_bytes = self._size_bytes
+            trim(self.path.parent, self._keep)
+
+    def _shut(self) -> None:
+        self._closed = True
+        os.close(self._file)
 
 
-def open_journal(folder: Path, host: str, version: str, asked: Asked = NOTHING_ASKED) -> JournalWriter:
+def open_journal(
+    folder: Path, host: str, version: str, asked: Asked = NOTHING_ASKED, keep: Keep = DEFAULT_KEEP
+) -> JournalWriter:
     """Start a recording in ``folder`` (made when missing, for this user alone) and drop the oldest ones.
 
     Raises OSError where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    trim(folder)
+    trim(folder, keep, room=1)
     began_s = time.time()
+    header = masked(Header(tminus=version, events=VERSION, host=host, began_wall_s=began_s, asked=asked))
     stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(began_s))
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", host)[:60] or "host"
-    header = Header(tminus=version, events=VERSION, host=host, began_wall_s=began_s, asked=asked)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", header.host)[:60] or "host"
     for number in range(1000):
         mark = f"-{number}" if number else ""
         try:
-            return JournalWriter(folder / f"{stamp}-{name}{mark}{SUFFIX}", header)
+            return JournalWriter(folder / f"{stamp}-{name}{mark}{SUFFIX}", header, keep)
         except FileExistsError:
             continue
     raise FileExistsError(f"{folder}: a thousand recordings begun in one second")
 
 
-def trim(folder: Path, keep_files: int = KEEP_FILES, keep_bytes: int = KEEP_BYTES) -> None:
-    """Delete the oldest recordings beyond a count and a total size; room is left for one more."""
-    sizes: list[tuple[float, int, Path]] = []
-    for path in folder.glob(f"*{SUFFIX}"):
-        facts = path.stat()
-        sizes.append((facts.st_mtime, facts.st_size, path))
+def trim(folder: Path, keep: Keep = DEFAULT_KEEP, *, room: int = 0) -> None:
+    """Delete the oldest recordings beyond what is to be kept, with room for so many more.
+
+    One that is being written is left, and so is what is no plain file.
+    """
     total_bytes = 0
-    for number, (_, size_bytes, path) in enumerate(sorted(sizes, reverse=True), start=1):
+    for number, (_, size_bytes, path) in enumerate(sorted(_plain(folder), reverse=True), start=1):
         total_bytes += size_bytes
-        if number >= keep_files or total_bytes > keep_bytes:
+        if (number > keep.files - room or total_bytes > keep.size_bytes) and not being_written(path):
             path.unlink(missing_ok=True)
+
+
+def being_written(path: Path) -> bool:
+    """Return whether a watch is writing this recording now; False where the file system has no locks."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _lock(file, fcntl.LOCK_SH)
+    finally:
+        os.close(file)
+
+
+def _plain(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return when each recording was last written, its size and place."""
+    found: list[tuple[float, int, Path]] = []
+    for path in folder.glob(f"*{SUFFIX}"):
+        try:
+            facts = path.lstat()
+        except FileNotFoundError:
+            continue  # another watch has just dropped it
+        if stat.S_ISREG(facts.st_mode):
+            found.append((facts.st_mtime, facts.st_size, path))
+    return found
+
+
+def _lock(file: int, kind: int) -> bool:
+    """Lock a file until it is closed; return False where another holds it. Without locks nobody does."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _write_all(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
