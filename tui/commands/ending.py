@@ -20,5 +20,11 @@ def ending(state: WatchState, length_s: float) -> tuple[Outcome, str | None, str
         return "failed", state.fault, state.reason
     if state.link.state in ("lost", "failed", "connecting"):
         return "lost", state.link.fault or "lost", state.link.sentence
-    why = state.reason or "nothing was heard of a server"
+    why = state.reason or (_unasked(state) if state.loading else "nothing was heard of a server")
     return "timeout", state.fault, f"not ready when it ends, after {clock_text(length_s)}: {why}"
+
+
+def _unasked(state: WatchState) -> str:
+    """Return what nobody asked of a server that is there."""
+    rung = next((rung.name for rung in state.ladder if rung.state == "unknown"), "token")
+    return f"{rung}: no answer was recorded"

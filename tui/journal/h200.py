@@ -83,6 +83,8 @@ class Facts:
             if words not in ("", _STREAMS[LogRecord]) and length_s - end_s > SHORT_S
         ]
         parts = ([f"the file holds nothing of: {', '.join(lacks)}"] if lacks else []) + short
+        if _STREAMS[LogRecord] in lacks:
+            parts.append(f"a {LOG} beside it is not read, since nothing tells when its lines were printed")
         return "; ".join(parts)
 
     def take(self, record: AnyRecord) -> None:

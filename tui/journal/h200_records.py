@@ -39,8 +39,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 class GpuRow(msgspec.Struct, frozen=True, array_like=True):
     """One GPU at one tick, None where the driver refused.
 
-    ``used_mib`` is that of NVML v1. ``fields`` are field values in the order of the launch's ``fi_fields``
-    and ``gpm`` those of its ``gpm_fields``; a text in their place is an error's.
+    ``used_mib`` is that of NVML v1. ``fields`` and ``gpm`` are in the order of the launch's ``fi_fields`` and
+    ``gpm_fields``; a text in their place is an error's.
     """
 
     used_mib: float | None = None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.watch.ladder import NEEDS_A_PERSON
+from tui.watch.ladder import NEEDS_A_PERSON, READY_RUNG
 from tui.watch.meaning import Meaning
 
 Kind = Literal["phase", "verdict", "readiness", "fault"]
@@ -72,8 +72,8 @@ class Transitions:
 def readiness(state: Meaning) -> tuple[str | None, str]:
     """Return how ready a server is in one word, and the answer that says so."""
     if state.ready:
-        token = state.ladder[-1]
-        return "ready", token.answer
+        counts = READY_RUNG[state.options.ready_on]
+        return "ready", next(rung.answer for rung in state.ladder if rung.name == counts)
     if state.outcome == "failed":
         return None, state.ladder[0].answer
     wrong = next((rung for rung in reversed(state.ladder) if rung.outcome in NEEDS_A_PERSON), None)
