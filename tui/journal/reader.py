@@ -19,6 +19,9 @@ ABOUT = "journal"
 """What the notice at the end of a recording that is not whole is about."""
 HEADER_LIMIT_BYTES = 1024 * 1024
 LONGEST_S = 366 * 86_400.0
+NOT_OURS = "no recording of tminus"
+CUT_AT_ONCE = "cut in its first line: nothing of the recording is left"
+_BEGINNING = b'{"tminus":'
 _SHOWN = 40
 _BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 # What ``clean`` would take from a text, as it stands in JSON. Our own recordings hold none of it.
@@ -93,20 +96,18 @@ def _header(path: Path) -> tuple[int, Header]:
     with closing(_reading(file)) as lines:
         line = next(lines, None)
     if line is None:
-        raise RecordingFault(_without_line(file))
+        raise RecordingFault(f"{path} is {_without_line(file)}")
     try:
         found = msgspec.json.decode(line, type=_Sniffed)
     except _BROKEN:
-        raise RecordingFault(
-            _without_line(file) if file.torn else f"{path} is no recording of tminus"
-        ) from None
+        raise RecordingFault(f"{path} is {_foreign(file, line)}") from None
     if found.events > VERSION:
         raise RecordingFault(_newer(path, found))
     try:
         header = msgspec.json.decode(upgraded_header(line, max(1, found.events)), type=Header)
         return max(1, found.events), msgspec.convert(_cleaned(msgspec.to_builtins(header)), Header)
     except _BROKEN:
-        raise RecordingFault(f"{path} is no recording of tminus: its first line is broken") from None
+        raise RecordingFault(f"{path} is {NOT_OURS}: its first line is broken") from None
 
 
 def _newer(path: Path, found: _Sniffed) -> str:
@@ -117,12 +118,18 @@ def _newer(path: Path, found: _Sniffed) -> str:
 
 
 def _without_line(file: LineFile) -> str:
-    """Return why a file has no whole first line."""
-    if file.end in ("unfinished", "cut"):
-        return f"{file.path} is cut in its first line: nothing of the recording is left"
+    """Say what a file without a first line is."""
     if file.end == "damaged":
-        return f"{file.path} is damaged from its beginning: it cannot be unpacked"
-    return f"{file.path} is {'no recording of tminus' if file.torn or file.end == 'too_long' else 'empty'}"
+        return "damaged from its beginning: it cannot be unpacked"
+    if file.end == "too_long":
+        return NOT_OURS
+    return "empty" if file.end == "whole" else CUT_AT_ONCE
+
+
+def _foreign(file: LineFile, line: bytes) -> str:
+    """Say what a file is whose first line is no header."""
+    torn = file.torn and (file.end == "unfinished" or line.startswith(_BEGINNING))
+    return CUT_AT_ONCE if torn else NOT_OURS
 
 
 # The others.
