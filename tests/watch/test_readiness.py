@@ -102,6 +102,36 @@ def test_a_token_of_another_model_is_said_with_both_names_and_is_not_ready(host:
     assert host.state.reason == "token: expected qwen, llama answered"
 
 
+def test_a_port_that_another_server_holds_tells_nothing_of_where_the_load_stands(host: WatchedHost) -> None:
+    host.log_source("open")
+    host.probe("port")
+    host.probe("health", status=200)
+    host.probe("models", "wrong_model", "another model", models=["llama"], status=200)
+    assert host.state.phase is Phase.LAUNCH
+    host.wait(10)
+    host.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
+    host.probe("health", status=200)
+    assert (host.state.phase, host.state.fault) == (Phase.WEIGHTS, "wrong_model")
+
+
+def test_a_load_heard_below_a_port_that_seemed_its_own_is_believed_once_another_model_answers(
+    host: WatchedHost,
+) -> None:
+    host.log_source("open")
+    host.probe("health", "status", "503 Service Unavailable", status=503)
+    assert host.state.phase is Phase.WARMUP
+    host.probe("models", "wrong_model", "another model", models=["llama"], status=200)
+    host.log("[2026-11-29 13:48:34 TP0] Load weight begin. avail mem=9 GB")
+    assert host.state.phase is Phase.WEIGHTS
+
+
+def test_without_a_log_an_open_port_tells_where_the_load_stands_whoever_answers(host: WatchedHost) -> None:
+    host.log_source("none")
+    host.probe("health", status=200)
+    host.probe("models", "wrong_model", "another model", models=["llama"], status=200)
+    assert host.state.phase is Phase.START_API
+
+
 def test_a_model_asked_for_has_to_be_listed_exactly(watched: Watch) -> None:
     host = watched(model="org/qwen")
     host.hello()

@@ -150,8 +150,17 @@ class Load:
         if self.engine.port_opens_early:
             if unavailable:
                 self._forward(Phase.WEIGHTS, probe.mono_s)
-            return
-        self._forward(Phase.WARMUP if unavailable else Phase.START_API, probe.mono_s)
+        elif unavailable or self._port_is_ours:
+            self._forward(Phase.WARMUP if unavailable else Phase.START_API, probe.mono_s)
+
+    @property
+    def _port_is_ours(self) -> bool:
+        """Whether nothing speaks against it; beside a log, once it is known which model answers."""
+        return not self._hears_log or self.ladder.rung("model").outcome not in (None, "wrong_model")
+
+    @property
+    def _hears_log(self) -> bool:
+        return bool(self.timeline.spans) and self.timeline.spans[0].phase is Phase.LAUNCH
 
     def _check_ready(self, at_s: float) -> None:
         if self.ready_s is not None or self.options.ready_on == "log":
@@ -240,7 +249,8 @@ class Load:
             self.timeline.move(Phase.READY, at_s)
         phase = Phase.START_API if phase is Phase.READY else phase
         before, self._log_phase = self._log_phase, phase
-        if self.timeline.phase in _PORT_PHASES:
+        loading_still = self.ladder.rung("model").outcome == "wrong_model" and phase not in _PORT_PHASES
+        if self.timeline.phase in _PORT_PHASES and not loading_still:
             self._forward(phase, at_s)
         elif phase is not before and self.ready_s is None:
             self.timeline.move(phase, at_s)
