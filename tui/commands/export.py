@@ -1,7 +1,34 @@
 """``tminus export FILE --bundle OUT``: a recording as something to attach to a bug report."""
 
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import msgspec
+
+from tui import __version__
+from tui.commands import start
+from tui.commands.ending import ending
+from tui.commands.replay import reported
+from tui.events import VERSION, AnyEvent, Hello, Tick
+from tui.journal.anonymise import Anonymiser
+from tui.journal.bundle import SUFFIX, BundleExists, PackedJournal, new_bundle
+from tui.journal.h200_records import recorder_file
+from tui.journal.header import Asked, Header
+from tui.journal.masking import Masking
+from tui.journal.reader import Recording, RecordingFault
+from tui.journal.rewrite import rewritten
+from tui.journal.writer import SUFFIX as RECORDING_SUFFIX
+from tui.replay.evidence import Ended, Evidence, gather
+from tui.replay.evidence_contents import NAME as CONTENTS
+from tui.replay.evidence_contents import Masked, Replaced, contents_text
+from tui.replay.evidence_text import environment_text, log_text, versions_text
+from tui.replay.headless import Played, play
+from tui.replay.opening import found, open_tape, options_of
+from tui.replay.ordinary import ordinary_words
+from tui.replay.report import report_html
+from tui.replay.tape import Tape
 from tui.settings import Choices, UsageFault
 
 
@@ -15,6 +42,165 @@ class Wanted:
     mask: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What goes into a bundle: a tape and its header, cleaned, masked and anonymised."""
+
+    tape: Tape
+    header: Header
+    masking: Masking
+    anonymiser: Anonymiser | None
+    reads_alike: bool
+
+
 def run(wanted: Wanted, choices: Choices) -> int:
-    """Write the bundle; return the exit code."""
-    raise UsageFault("recordings cannot be exported yet")
+    """Write the bundle; return the exit code. Raises UsageFault for what cannot be read or written."""
+    try:
+        file = found(wanted.recording, start.recordings_folder())
+        source = prepared(file, mask=wanted.mask, anonymise=wanted.anonymise)
+        path = Path(wanted.bundle or f"tminus-{source.tape.name}{SUFFIX}").expanduser()
+        sizes = write(source, path)
+    except RecordingFault as fault:
+        raise UsageFault(str(fault)) from None
+    sys.stdout.write(f"wrote {path}: {', '.join(sizes)}\n")
+    if not wanted.mask:
+        sys.stdout.write("SECRETS WERE NOT MASKED: do not post it where others can read it\n")
+    sys.stdout.write(f"look through it before you post it; {CONTENTS} says what is in it\n")
+    return 0
+
+
+def prepared(file: Path, *, mask: bool, anonymise: bool) -> Source:
+    """Open a recording, ours or a foreign one, and hide in it what is to be hidden."""
+    tape = open_tape(file)
+    masking = Masking(hide=mask)
+    header = rewritten(_header(file, tape), masking)
+    safe = _changed(replace(tape, name=_bare(masking.text("name", tape.name))), header, masking)
+    if not anonymise:
+        return Source(safe, header, masking, None, reads_alike=True)
+    anonymiser = Anonymiser(ordinary_words())
+    anonymiser.learn(header)
+    for event in safe.read():
+        anonymiser.learn(event)
+    anonymiser.learn_text(safe.name)
+    changed = anonymiser.anonymised(header)
+    named = _changed(replace(safe, name=anonymiser.text("name", safe.name)), changed, anonymiser)
+    return Source(named, changed, masking, anonymiser, _courses(safe) == _courses(named))
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix(RECORDING_SUFFIX).replace("/", "_") or "recording"
+
+
+def _header(file: Path, tape: Tape) -> Header:
+    """Return the header of a recording; a foreign one gets ours, by what its events tell."""
+    if recorder_file(file) is None:
+        return Recording(file).header
+    host, wall_s = tape.name, 0.0
+    for number, event in enumerate(tape.read()):
+        wall_s = wall_s or event.wall_s
+        if isinstance(event, Hello):
+            host = event.host
+            break
+        if number >= 1000:
+            break
+    options = tape.options
+    asked = Asked(**{name: getattr(options, name) for name in Asked.__struct_fields__})
+    return Header(tminus=__version__, events=VERSION, host=host, began_wall_s=wall_s, asked=asked)
+
+
+def _changed(tape: Tape, header: Header, change: Masking | Anonymiser) -> Tape:
+    def read() -> Iterator[AnyEvent]:
+        for event in tape.read():
+            yield rewritten(event, change)
+
+    options = options_of(header.asked)
+    return replace(tape, options=options, read=read, outline=None)
+
+
+def _courses(tape: Tape) -> list[tuple[float, str, str | None]]:
+    """Return what the load came to and when, without any name."""
+    played = play(tape)
+    return [(each.t, each.kind, each.after) for each in played.transitions]
+
+
+def write(source: Source, path: Path) -> dict[str, int]:
+    """Write a bundle and return its files with their sizes in bytes. Raises UsageFault."""
+    folder = _folder(path, source.anonymiser)
+    try:
+        with new_bundle(path, folder) as bundle:
+            journal = PackedJournal(source.header)
+            try:
+                files, sizes = _files(source, journal)
+                packed, sizes["journal.jsonl.gz"] = journal.finish()
+                order = ["journal.jsonl.gz", *files]
+                listed = {name: sizes[name] for name in order}
+                bundle.add(CONTENTS, _contents(source, listed))
+                bundle.add_open("journal.jsonl.gz", packed, sizes["journal.jsonl.gz"])
+                for name, data in files.items():
+                    bundle.add(name, data)
+            finally:
+                journal.close()
+    except BundleExists:
+        raise UsageFault(
+            f"{path} exists already and is kept: give another name with --bundle, or remove it"
+        ) from None
+    except OSError as error:
+        raise UsageFault(f"{path} cannot be written: {error.strerror or error}") from None
+    return {CONTENTS: 0, **listed}
+
+
+def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
+    name = path.name.removesuffix(SUFFIX).removesuffix(".tgz") or "bundle"
+    return name if anonymiser is None else anonymiser.text("name", name)
+
+
+def _files(source: Source, journal: PackedJournal) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Run the tape through, into the journal and into the other files."""
+    tape = replace(source.tape, read=lambda: _with_origin(source.tape))
+    # What is counted is what goes into the bundle, once.
+    source.masking.recorded = source.masking.hidden = 0
+    evidence = gather(tape, source.header, journal.append)
+    files = {name: text.encode("utf-8", "backslashreplace") for name, text in _texts(evidence).items()}
+    return files, {name: len(data) for name, data in files.items()}
+
+
+def _texts(evidence: Evidence) -> dict[str, str]:
+    outcome, fault, reason = ending(evidence.state, evidence.length_s)
+    ended = Ended(outcome, fault, reason)
+    summary = reported(Played(evidence.transitions, evidence.state, evidence.length_s))
+    return {
+        "log.txt": log_text(evidence),
+        "environment.txt": environment_text(evidence),
+        "versions.txt": versions_text(evidence, __version__),
+        "summary.json": msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n",
+        "report.html": report_html(evidence, ended, __version__),
+    }
+
+
+def _with_origin(tape: Tape) -> Iterator[AnyEvent]:
+    """Iterate over a tape; where its time counts from before the first event a tick stands there.
+
+    A journal has no origin but its first event.
+    """
+    first = True
+    for event in tape.read():
+        early_s = 0.0 if tape.origin_s is None or not first else event.client_s - tape.origin_s
+        if early_s > 0:
+            yield Tick(
+                mono_s=event.mono_s - early_s,
+                wall_s=event.wall_s - early_s,
+                client_s=event.client_s - early_s,
+            )
+        first = False
+        yield event
+
+
+def _contents(source: Source, sizes: dict[str, int]) -> bytes:
+    masking, anonymiser = source.masking, source.anonymiser
+    masked = Masked(masking.hide, masking.recorded, masking.hidden)
+    names = None
+    if anonymiser is not None:
+        counts = {sort.value: count for sort, count in sorted(anonymiser.names.counts.items())}
+        names = Replaced(counts, source.reads_alike)
+    title = f"Incident bundle of tminus {__version__}, made of the recording {source.tape.name}"
+    return contents_text(title, sizes, masked, names).encode("utf-8", "backslashreplace")

@@ -1,0 +1,112 @@
+"""An incident bundle as a file: one folder in a .tar.gz, the same bytes for the same content."""
+
+import gzip
+import io
+import os
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from tui.events import AnyEvent, encode
+from tui.journal.header import Header
+
+SUFFIX = ".tar.gz"
+_GZIP_WINDOW_BITS = 31
+_SPOOL_BYTES = 32 * 1024 * 1024
+
+
+class BundleExists(Exception):
+    """There is a file of that name already."""
+
+
+class PackedJournal:
+    """A recording that is written beside the bundle and then put into it; small ones stay in memory."""
+
+    def __init__(self, header: Header) -> None:
+        self._file = tempfile.SpooledTemporaryFile[bytes](max_size=_SPOOL_BYTES)
+        # zlib's own gzip header names neither a time nor a file.
+        self._squeeze = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW_BITS)
+        self.events = 0
+        self._write(msgspec.json.encode(header))
+
+    def append(self, event: AnyEvent) -> None:
+        """Write one event."""
+        self.events += 1
+        self._write(encode(event))
+
+    def finish(self) -> tuple[IO[bytes], int]:
+        """Return the whole file, at its beginning, and its size in bytes."""
+        self._file.write(self._squeeze.flush(zlib.Z_FINISH))
+        size_bytes = self._file.tell()
+        self._file.seek(0)
+        return self._file, size_bytes
+
+    def close(self) -> None:
+        """Drop it; closing twice is allowed."""
+        self._file.close()
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(self._squeeze.compress(line + b"\n"))
+
+
+@contextmanager
+def new_bundle(path: Path, folder: str) -> Generator["Bundle"]:
+    """Write a bundle; it appears under its name, whole, when the block ends, and never without.
+
+    Raises BundleExists where the name is taken, and OSError where nothing can be written there.
+    """
+    if os.path.lexists(path):
+        raise BundleExists
+    number, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            with (
+                gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as squeezed,
+                tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+            ):
+                yield Bundle(tar, folder)
+            file.flush()
+            os.fsync(file.fileno())
+        _name(Path(name), path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+class Bundle:
+    """What can be put into a bundle. Nothing in it tells when, by whom or where it was made."""
+
+    def __init__(self, tar: tarfile.TarFile, folder: str) -> None:
+        self._tar = tar
+        self._folder = folder
+        entry = tarfile.TarInfo(folder)
+        entry.type, entry.mode = tarfile.DIRTYPE, 0o700
+        tar.addfile(entry)
+
+    def add(self, name: str, data: bytes) -> None:
+        """Put a file in."""
+        self.add_open(name, io.BytesIO(data), len(data))
+
+    def add_open(self, name: str, file: IO[bytes], size_bytes: int) -> None:
+        """Put a file in that is open at its beginning."""
+        entry = tarfile.TarInfo(f"{self._folder}/{name}")
+        entry.size, entry.mode = size_bytes, 0o600
+        self._tar.addfile(entry, file)
+
+
+def _name(part: Path, path: Path) -> None:
+    """Give a finished file its name, unless that has been taken meanwhile."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise BundleExists from None
+    except OSError:
+        # A file system without links: the check is not quite at the moment of the renaming there.
+        if os.path.lexists(path):
+            raise BundleExists from None
+        part.rename(path)

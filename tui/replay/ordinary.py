@@ -1,0 +1,42 @@
+"""The words that engines print: no name is taken for one of them in a sentence."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import cast
+
+import msgspec
+
+from tui.engines.generic import GENERIC
+from tui.engines.phase import Phase
+from tui.engines.registry import ENGINES
+
+_WORD = re.compile(r"[a-z]+(?:_[a-z]+)*")
+
+
+@cache
+def ordinary_words() -> frozenset[str]:
+    """Return every word of every engine's tables, in small letters: patterns, flags, endpoints, advice."""
+    texts = [text for engine in (*ENGINES, GENERIC) for text in _texts(engine)]
+    texts += [phase.words for phase in Phase]
+    lower = (text.replace("\\b", " ").lower() for text in texts)
+    return frozenset(word for text in lower for found in _WORD.findall(text) for word in _both(found))
+
+
+def _both(word: str) -> tuple[str, ...]:
+    return (word, *word.split("_"))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, re.Pattern):
+        yield str(cast("re.Pattern[str]", value).pattern)
+    elif isinstance(value, msgspec.Struct):
+        yield from _texts(tuple(msgspec.structs.asdict(value).values()))
+    elif dataclasses.is_dataclass(value):
+        yield from _texts(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
+    elif isinstance(value, (tuple, list, frozenset)):
+        for each in cast("tuple[object, ...]", value):
+            yield from _texts(each)

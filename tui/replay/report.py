@@ -1,0 +1,193 @@
+"""report.html: one page that tells the whole incident, by itself: no script, nothing to load.
+
+All text of the recording is somebody else's: it goes through ``escape`` and stands in elements, never in
+attributes, styles or addresses.
+"""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from tui.engines.marks import Progress
+from tui.engines.phase import Phase
+from tui.replay.evidence import Ended, Evidence
+from tui.replay.evidence_log import LeftOut
+from tui.replay.evidence_text import environment_text, flag, left_out, versions
+from tui.replay.report_chart import chart
+from tui.replay.report_style import STYLE
+from tui.watch.log_buffer import BufferedLine
+from tui.watch.meaning import Meaning
+from tui.watch.words import FAULT_KIND_WORDS, clock_text
+
+CHANGES = 200
+_HEADS = {"ready": "Ready", "failed": "Failed", "timeout": "Not ready", "lost": "Link lost"}
+_NUMBER = ' class="number"'
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def report_html(evidence: Evidence, ended: Ended, tminus: str) -> str:
+    """Return the page."""
+    title = f"{evidence.state.model or 'server'} on {evidence.header.host}"
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f"<title>tminus: {escape(title)}</title><style>{STYLE}</style></head><body>",
+        *_top(evidence, ended),
+        *_why(evidence),
+        *_phases(evidence),
+        *_gpus(evidence),
+        *_readiness(evidence.state),
+        *_changes(evidence),
+        *_log(evidence),
+        *_notices(evidence.state),
+        *_section("Environment", f'<pre class="tall">{escape(environment_text(evidence))}</pre>'),
+        *_versions(evidence, tminus),
+        "</body></html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _section(title: str, *parts: str) -> Iterator[str]:
+    yield f"<section><h2>{escape(title)}</h2>"
+    yield from parts
+    yield "</section>"
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], numbers: frozenset[int] = frozenset()) -> str:
+    """Return a table of plain texts; ``numbers`` are the columns that are set to the right."""
+
+    def row(tag: str, cells: Iterable[str]) -> str:
+        marked = (
+            f"<{tag}{_NUMBER if place in numbers else ''}>{escape(cell)}</{tag}>"
+            for place, cell in enumerate(cells)
+        )
+        return f"<tr>{''.join(marked)}</tr>"
+
+    body = "".join(row("td", cells) for cells in rows)
+    return f'<div class="scroll"><table><thead>{row("th", heads)}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _top(evidence: Evidence, ended: Ended) -> Iterator[str]:
+    state = evidence.state
+    engine = "" if state.engine is None else f"{state.engine.title} {state.engine_version or ''}".strip()
+    what = ", ".join(text for text in (engine, state.model or "", evidence.header.host) if text)
+    sentence = f": {ended.reason}" if ended.reason else ""
+    kind = ended.outcome if ended.outcome in _HEADS else "timeout"
+    head = _HEADS.get(ended.outcome, ended.outcome)
+    yield f'<header><p class="soft">{escape(what)}</p>'
+    yield f'<h1 class="{kind}">{escape(head + sentence)}</h1>'
+    length = f"Recording of {clock_text(evidence.length_s)}"
+    yield f'<p class="soft">{escape(length + _times(evidence))}</p></header>'
+
+
+def _times(evidence: Evidence) -> str:
+    state = evidence.state
+    if state.ready_s is None or state.started_s is None or not state.ready_seen:
+        return ""
+    return f"; ready {clock_text(state.ready_s - state.started_s)} after its start"
+
+
+def _why(evidence: Evidence) -> Iterator[str]:
+    cause = evidence.cause
+    if cause is None:
+        return
+    yield from _section(
+        "Root cause",
+        '<div class="panel">',
+        f"<p><strong>{escape(FAULT_KIND_WORDS[cause.kind])}</strong>: {escape(cause.cause)}</p>",
+        f"<p>Next step: {escape(cause.next_step)}</p>",
+        f"<pre>{cause.quote.number:7} {escape(cause.quote.text)}</pre></div>",
+    )
+
+
+def _phases(evidence: Evidence) -> Iterator[str]:
+    now_s = evidence.now_s
+    rows: list[list[str]] = []
+    for span in evidence.state.phases:
+        began_t = evidence.t_of(span.began_s)
+        seconds = None if now_s is None else span.seconds(now_s)
+        rows.append(
+            [
+                span.phase.words,
+                "not seen" if began_t is None else f"{began_t:.1f} s",
+                "not known" if seconds is None else f"{seconds:.1f} s",
+                "" if span.longest_silence_s is None else f"{span.longest_silence_s:.1f} s",
+                "" if span.progress is None else _done(span.progress),
+            ]
+        )
+    heads = ("phase", "began", "took", "longest silence", "progress")
+    note = "<p>No phase was seen.</p>" if not rows else _table(heads, rows, frozenset((1, 2, 3)))
+    yield from _section("Phases", note, '<p class="soft">Seconds of the recording.</p>')
+
+
+def _done(progress: Progress) -> str:
+    total = "" if progress.total is None else f" of {progress.total:g}"
+    return f"{progress.done:g}{total} {progress.unit}"
+
+
+def _gpus(evidence: Evidence) -> Iterator[str]:
+    drawn = chart(evidence)
+    if not drawn:
+        yield from _section("GPUs", "<p>No GPU was read.</p>")
+        return
+    key = "Blue, filled: memory used. Orange: utilisation. Bands: phases. Joined points show the highest."
+    yield from _section("GPUs", drawn, f'<p class="soft">{key}</p>')
+
+
+def _readiness(state: Meaning) -> Iterator[str]:
+    rows = [
+        [rung.name, rung.state, rung.answer, "" if rung.latency_ms is None else f"{rung.latency_ms:.1f} ms"]
+        for rung in state.ladder
+    ]
+    asked = f'<p class="soft">{state.attempts} questions were put to the port.</p>'
+    yield from _section(
+        "Readiness", _table(("rung", "state", "answer", "latency"), rows, frozenset((3,))), asked
+    )
+
+
+def _changes(evidence: Evidence) -> Iterator[str]:
+    changes = evidence.transitions
+    rows = [
+        [f"{each.t:.1f} s", each.kind, _word(each.before), _word(each.after), each.reason]
+        for each in changes[:CHANGES]
+    ]
+    more = len(changes) - CHANGES
+    note = f'<p class="soft">{more} more are in summary.json.</p>' if more > 0 else ""
+    yield from _section(
+        "What changed", _table(("t", "what", "from", "to", "why"), rows, frozenset((0,))), note
+    )
+
+
+def _word(word: str | None) -> str:
+    return "–" if word is None else Phase(word).words if word in set(Phase) else word  # noqa: RUF001
+
+
+def _log(evidence: Evidence) -> Iterator[str]:
+    cause = evidence.cause
+    number = None if cause is None else cause.quote.number
+    lines = "\n".join(_line(line, number) for line in evidence.log)
+    body = f'<pre class="tall">{lines}</pre>' if lines else "<p>No line of a log was recorded.</p>"
+    yield from _section("The log lines that matter", body)
+
+
+def _line(line: BufferedLine | LeftOut, cause: int | None) -> str:
+    if isinstance(line, LeftOut):
+        return f'<span class="soft">        {escape(left_out(line))}</span>'
+    text = f"{line.number:7} {escape(flag(line))} {escape(line.text)}"
+    kind = "cause" if line.number == cause else line.level or ("mark" if line.mark is not None else "")
+    return f'<span class="{kind}">{text}</span>' if kind else text
+
+
+def _notices(state: Meaning) -> Iterator[str]:
+    rows = [[notice.level, notice.about, notice.sentence] for notice in state.notices]
+    if state.dropped:
+        rows.append(["warning", "link", f"{state.dropped} samples were left out, because the link was slow"])
+    if rows:
+        yield from _section("Notices", _table(("level", "about", "sentence"), rows))
+
+
+def _versions(evidence: Evidence, tminus: str) -> Iterator[str]:
+    table = _table(("what", "version"), versions(evidence, tminus))
+    printed = "\n".join(f"{line.number:7}   {escape(line.text)}" for line in evidence.printed)
+    said = f'<p class="soft">What the log prints of versions:</p><pre>{printed}</pre>' if printed else ""
+    yield from _section("Versions", table, said)
