@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from itertools import chain, compress
 
+from tui.engines.lines import sentence_of
 from tui.engines.rules import FaultRule
 
 _LETTER = re.compile("[A-Za-z]")
-_NO_LETTERS = bytes(code for code in range(256) if not (chr(code).isalpha() and code < 128))
 # A hint of fewer letters is looked for in every message.
 _LETTERS = 4
 _SENTENCES = 4096
@@ -40,7 +40,7 @@ class FaultIndex:
 
     def candidates(self, message: str) -> list[FaultRule]:
         """Return the rows of which a hint stands in a message, in the order of the table."""
-        sentence = message.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
+        sentence = sentence_of(message)
         numbers = self._known.get(sentence)
         if numbers is None:
             numbers = self._learn(sentence)

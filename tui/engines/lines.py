@@ -38,9 +38,41 @@ _TROUBLE = (
 )  # fmt: skip
 
 
+# A text of fewer letters is looked for in every line, the others once a sentence: what letters a line has.
+_LETTERS = 4
+_NO_LETTERS = bytes(code for code in range(256) if not (chr(code).isalpha() and code < 128))
+_SENTENCES = 4096
+_SENTENCE_LENGTH = 1024
+
+
+def sentence_of(line: str) -> bytes:
+    """Return the letters of a line: lines of a log are few sentences with ever other figures."""
+    return line.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
+
+
+_LETTERED = tuple(
+    {letters for letters in map(sentence_of, _TROUBLE) if len(letters) >= _LETTERS},
+)
+_SHORT = tuple(text for text in _TROUBLE if len(sentence_of(text)) < _LETTERS)
+_sentences: dict[bytes, bool] = {}
+
+
 def troubling(line: str) -> bool:
     """Return whether a line may be an error, a warning or an end; False is certain."""
-    return any(text in line for text in _TROUBLE)
+    if any(map(line.__contains__, _SHORT)):
+        return True
+    sentence = sentence_of(line)
+    known = _sentences.get(sentence)
+    return _learn(sentence) if known is None else known
+
+
+def _learn(sentence: bytes) -> bool:
+    found = any(map(sentence.__contains__, _LETTERED))
+    if len(sentence) <= _SENTENCE_LENGTH:
+        if len(_sentences) >= _SENTENCES:
+            _sentences.clear()
+        _sentences[sentence] = found
+    return found
 
 
 class Bar(NamedTuple):

@@ -197,4 +197,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 def tells_progress(marks: tuple[Mark, ...]) -> bool:
     """Return whether a line is more than a heartbeat or somebody's request; a line without marks is."""
-    return not any(mark.heartbeat or mark.kind in (MarkKind.HEARTBEAT, MarkKind.ACCESS) for mark in marks)
+    for mark in marks:
+        if mark.heartbeat or mark.kind is MarkKind.HEARTBEAT or mark.kind is MarkKind.ACCESS:
+            return False
+    return True

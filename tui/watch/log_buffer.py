@@ -2,8 +2,10 @@
 
 import re
 from collections import deque
-from dataclasses import dataclass, replace
 from itertools import takewhile
+
+import msgspec
+from msgspec.structs import replace
 
 from tui.engines.lines import BAR, Level
 from tui.engines.phase import Phase
@@ -14,8 +16,7 @@ _EMPTY = re.compile(r"\s*(?:\([\w-]+(?: \w+)? pid=\d+\)\s*)*")
 _FIGURES = re.compile(r"[\d.,]+")
 
 
-@dataclass(frozen=True, slots=True)
-class BufferedLine:
+class BufferedLine(msgspec.Struct, frozen=True, gc=False):
     """One line. ``number`` runs on over the whole watch, ``mark`` is the phase that the line began."""
 
     number: int
@@ -26,7 +27,7 @@ class BufferedLine:
 
 
 def _bar(text: str) -> re.Match[str] | None:
-    return BAR.search(text) if "%" in text else None
+    return BAR.search(text) if "%|" in text or "% Completed |" in text else None
 
 
 def redraw_key(text: str, returned: bool) -> str | None:
@@ -72,6 +73,14 @@ class LogBuffer:
         at_s: float = 0.0,
     ) -> int:
         """Take a line in and return its number. ``returned``: the next line may draw over it."""
+        if not returned and self.held is None and "%" not in text:
+            self._last += 1
+            self.lines.append(BufferedLine(self._last, text, level, mark, at_s))
+            return self._last
+        return self._draw(text, returned, level, mark, at_s)
+
+    def _draw(self, text: str, returned: bool, level: Level, mark: Phase | None, at_s: float) -> int:
+        """Take in a line that may be a bar, or follow one."""
         if (returned or self.held is not None) and _EMPTY.fullmatch(text):
             return self._last
         key = redraw_key(text, returned)

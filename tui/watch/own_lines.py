@@ -20,6 +20,8 @@ FIRST_S = 30.0
 """A rung never asked before may be about to be, while another was asked within this time."""
 ANSWERED = ("ok", "status", "wrong_model", "key_needed", "empty", "timeout", "reset")
 _ECHO = "echo"
+# One of these stands in every line that is of a near client.
+_NEAR = ("127.", "::1", "localhost", ".1:", ".1 ", ".1]")
 
 
 @dataclass(slots=True)
@@ -85,11 +87,12 @@ class OwnLines:
     def _name(self, line: str) -> str | None:
         if self.engine is None or not self.paths:
             return None
-        found = self.engine.access.search(line) if self.engine.access_hint in line else None
-        if found is not None:
-            client = found["client"].strip("[]")
-            near = client in ("::1", "localhost") or client.startswith("127.") or client.endswith(".1")
-            return self.paths.get((found["method"], found["path"])) if near else None
+        if self.engine.access_hint in line:
+            found = self.engine.access.search(line) if any(map(line.__contains__, _NEAR)) else None
+            if found is not None:
+                client = found["client"].strip("[]")
+                near = client in ("::1", "localhost") or client.startswith("127.") or client.endswith(".1")
+                return self.paths.get((found["method"], found["path"])) if near else None
         echo = self.engine.echo
         return _ECHO if echo is not None and echo.search(line) else None
 
