@@ -3,9 +3,9 @@
 import asyncio
 import signal
 
+from simulated_launch import Launch
 from tminus_command import Tminus
 
-from tui.demo.launch import Launch
 from tui.demo.server import MODEL
 
 SMALL = ("--concurrency", "2", "--requests", "4", "--input-tokens", "16", "--output-tokens", "8", "--json")

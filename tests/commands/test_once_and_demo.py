@@ -1,46 +1,13 @@
 """``tminus --once --json`` and ``tminus demo --headless``, as processes."""
 
-import asyncio
-import os
 import signal
 import time
-from pathlib import Path
 from typing import cast
 
-import psutil
+from simulated_launch import Launch
 from tminus_command import Tminus
 
-from tui.demo.launch import Launch
 from tui.demo.server import MODEL
-
-
-def demo_folders(tminus: Tminus) -> list[Path]:
-    """Return the folders of this command's demos."""
-    return list(tminus.folder.glob("tminus-demo-*"))
-
-
-def family(pid: int) -> list[psutil.Process]:
-    """Return a process and everything beneath it."""
-    process = psutil.Process(pid)
-    return [process, *process.children(recursive=True)]
-
-
-def alive(process: psutil.Process) -> bool:
-    """Say whether a process still runs; a zombie does not."""
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
-def gone(processes: list[psutil.Process], within_s: float = 25.0) -> bool:
-    """Wait until all of them are gone."""
-    until_s = time.monotonic() + within_s
-    while time.monotonic() < until_s:
-        if not any(alive(each) for each in processes):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 async def test_a_snapshot_tells_host_gpus_servers_ladder_and_phase(
@@ -68,48 +35,61 @@ def test_a_snapshot_of_an_unknown_host_is_4(tminus: Tminus) -> None:
     assert done.err.count("\n") == 1
 
 
-def test_the_headless_demo_ends_ready_with_0_and_leaves_nothing(tminus: Tminus) -> None:
-    process = tminus.start("demo", "--headless", "--json", "--speed", "40")
-    tminus.until(process, '"rung":"process"', '"state":"ok"')
-    kin = family(process.pid)
-    done = tminus.end(process)
+def test_the_headless_demo_prints_the_object_of_a_replay(tminus: Tminus) -> None:
+    done = tminus.run("demo", "--headless", "--json")
 
-    assert (done.code, done.last["outcome"], done.last["model"]) == (0, "ready", MODEL)
-    assert len(kin) > 2
-    assert gone(kin)
+    changes = cast("list[dict[str, object]]", done.last["transitions"])
+    end = cast("dict[str, object]", done.last["end"])
+    assert (done.code, done.err, len(done.objects)) == (0, "", 1)
+    assert set(changes[0]) == {"t", "kind", "from", "to", "reason", "rank", "pid"}
+    assert (end["outcome"], end["verdict"], end["model"]) == ("ready", "ready", MODEL)
     assert tminus.recordings == []
 
 
-def test_the_demo_works_twice_at_once(tminus: Tminus) -> None:
-    both = [tminus.start("demo", "--headless", "--json", "--speed", "40") for _ in range(2)]
+def test_the_headless_demo_in_words_is_plainly_marked(tminus: Tminus) -> None:
+    done = tminus.run("demo", "--headless")
 
-    assert [tminus.end(each).last["outcome"] for each in both] == ["ready", "ready"]
-
-
-def test_ctrl_c_ends_the_headless_demo_with_130_and_leaves_nothing(tminus: Tminus) -> None:
-    process = tminus.start("demo", "--headless", "--json")
-    tminus.until(process, '"rung":"process"', '"state":"ok"')
-    kin = family(process.pid)
-    assert demo_folders(tminus)
-    process.send_signal(signal.SIGINT)
-    done = tminus.end(process)
-
-    assert done.code == 130
-    assert gone(kin)
-    assert not demo_folders(tminus)
-
-
-def test_a_demo_that_is_killed_leaves_nothing(tminus: Tminus) -> None:
-    process = tminus.start("demo", "--headless", "--json")
-    tminus.until(process, '"rung":"process"', '"state":"ok"')
-    kin = family(process.pid)
-    os.kill(process.pid, signal.SIGKILL)
-    tminus.end(process)
-
-    assert gone(kin)
-
-
-async def test_the_demo_is_plainly_marked(tminus: Tminus) -> None:
-    done = await asyncio.to_thread(tminus.run, "demo", "--headless", "--speed", "40")
-
+    assert done.code == 0
     assert "SIMULATED" in done.out
+    assert f"READY {MODEL} after 45." in done.out.splitlines()[-1]
+
+
+def test_with_a_speed_it_takes_its_time(tminus: Tminus) -> None:
+    began_s = time.monotonic()
+    done = tminus.run("demo", "--headless", "--speed", "40")
+
+    assert done.code == 0
+    assert time.monotonic() - began_s > 1.1
+
+
+def test_a_scenario_that_does_not_end_is_3_a_minute_after_its_story(tminus: Tminus) -> None:
+    done = tminus.run("demo", "--scenario", "capture-hang", "--headless", "--json")
+
+    end = cast("dict[str, object]", done.last["end"])
+    assert (end["outcome"], end["phase"]) == ("timeout", "capture")
+    assert 85 < cast("float", end["t"]) < 100
+    assert done.code == 3
+
+
+def test_the_scenarios_are_listed_with_their_titles(tminus: Tminus) -> None:
+    done = tminus.run("demo", "--list")
+
+    names = [line.split()[0] for line in done.out.splitlines()]
+    assert done.code == 0
+    assert names[0] == "ready"
+    assert {"capture-hang", "capture-suspended", "wrong-model", "link-cut"} <= set(names)
+
+
+def test_an_unknown_scenario_is_2_in_one_line(tminus: Tminus) -> None:
+    done = tminus.run("demo", "--scenario", "capture-hung", "--headless")
+
+    words = "tminus: there is no scenario 'capture-hung'; did you mean capture-hang?\n"
+    assert (done.code, done.out, done.err) == (2, "", words)
+
+
+def test_ctrl_c_ends_the_headless_demo_with_130(tminus: Tminus) -> None:
+    process = tminus.start("demo", "--headless", "--speed", "1")
+    tminus.until(process, "process: pid")
+    process.send_signal(signal.SIGINT)
+
+    assert tminus.end(process).code == 130

@@ -8,10 +8,10 @@ import subprocess
 import time
 
 import pytest
+from simulated_launch import Launch, launch
 from ssh_server import SshServer
 from tminus_command import Tminus
 
-from tui.demo.launch import Launch, launch
 from tui.demo.server import MODEL
 
 END = {"event", "t", "outcome", "phase", "verdict", "fault", "elapsed_s", "attempts", "model", "reason"}

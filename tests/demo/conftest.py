@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
-
-from tui.demo.launch import Launch, launch
+from simulated_launch import Launch, launch
 
 SPEED = 60.0
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,9 +12,9 @@ from pathlib import Path
 
 import httpx
 import psutil
+from simulated_engine import PORT_LINE
+from simulated_launch import PLUGINS, Launch, launch
 
-from tui.demo.launch import Launch, launch
-from tui.demo.script import PORT_LINE
 from tui.engines.registry import matchers
 
 PATIENCE_S = 20.0
@@ -136,14 +137,15 @@ async def test_two_at_once_have_ports_of_their_own() -> None:
 async def test_nothing_is_left_when_its_parent_is_killed() -> None:
     code = (
         "import asyncio\n"
-        "from tui.demo.launch import launch\n"
+        "from simulated_launch import launch\n"
         "async def main():\n"
         "    engine = await launch(60.0)\n"
         "    print(engine.pid, engine.log_path.parent, flush=True)\n"
         "    await asyncio.sleep(60)\n"
         "asyncio.run(main())\n"
     )
-    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=subprocess.PIPE)
+    own = os.environ | {"PYTHONPATH": PLUGINS}
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=subprocess.PIPE, env=own)
     assert parent.stdout is not None
     pid, folder = (await parent.stdout.readline()).decode().split()
     process = psutil.Process(int(pid))

@@ -14,6 +14,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf
 def test_the_data_of_demo_and_themes_lies_inside_the_packages() -> None:
     assert files("tui.demo").joinpath("data/server.jsonl").is_file()
     assert files("tui.demo").joinpath("data/gpus.json").is_file()
+    assert files("tui.demo").joinpath("scenarios/ready.toml").is_file()
     assert [each.name for each in files("themes").iterdir() if each.name.endswith(".toml")]
 
 

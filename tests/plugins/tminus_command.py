@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-
-from tui.demo.launch import Launch, launch
+from simulated_launch import Launch, launch
 
 PATIENCE_S = 90
 

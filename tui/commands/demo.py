@@ -1,43 +1,127 @@
-"""``tminus demo``: a simulated 8-GPU load on the screen or, with ``--headless``, printed as ``wait`` does."""
+"""``tminus demo``: a scenario on the screen, beside a real server, or with ``--headless`` run through."""
 
 import asyncio
 import dataclasses
+import sys
 import time
+from collections.abc import Callable, Iterator
 
 from tui.commands import start
-from tui.commands.wait import wait
+from tui.commands.ending import EXIT_CODES
+from tui.commands.replay import headless
+from tui.commands.wait import verdict_of
 from tui.commands.watch import check_terminal
-from tui.demo.launch import Launch, launch
-from tui.demo.source import DemoSource
-from tui.session import Session
-from tui.settings import Choices
+from tui.demo.scenario import DEFAULT, Scenario, ScenarioFault, scenario, scenarios
+from tui.demo.tape import Simulation, simulation
+from tui.events import AnyEvent
+from tui.replay.headless import Run, Step
+from tui.replay.player import Player
+from tui.replay.tape import Tape
+from tui.requests import WatchRequest
+from tui.settings import Choices, UsageFault
 from tui.watch.options import WatchOptions
+from tui.watch.state import WatchState
+
+CAPTION = "SIMULATED"
+SETTLED_S = 60.0
+AT_MOST_S = 1200.0
+MOVING = ("progressing", "slow", "quiet")
+"""Verdicts that a load may still leave by itself."""
 
 
 def run(choices: Choices, *, list_all: bool = False) -> int:
-    """Show the demo; return the exit code."""
-    if choices.headless or choices.json:
-        return asyncio.run(_headless(choices))
-    check_terminal()
-    from tui.commands.screen import show
+    """Show a scenario, or list them; return the exit code. Raises UsageFault for one that there is not."""
+    try:
+        if list_all:
+            return _list()
+        chosen = scenario(choices.scenario or DEFAULT)
+        if choices.headless or choices.json:
+            return _headless(chosen, choices)
+        check_terminal()
+        from tui.commands.replay_screen import show_player
 
-    return asyncio.run(show(lambda: open_demo(choices), choices))
-
-
-async def _headless(choices: Choices) -> int:
-    began_s = time.monotonic()
-    return await wait(await open_demo(choices), choices, began_s)
-
-
-async def open_demo(choices: Choices) -> Session:
-    """Start the simulated engine and return a session that watches it."""
-    speed = choices.speed or 1.0
-    engine = await launch(speed)
-    options = options_for(engine)
-    source = DemoSource(start.local_agent(options, gpus=False), engine, speed)
-    return Session(source, options, start.spec_for(dataclasses.replace(choices, url=None)), journal=None)
+        return asyncio.run(show_player(lambda: _player(chosen, choices), choices, rings=True))
+    except ScenarioFault as fault:
+        raise UsageFault(str(fault)) from None
 
 
-def options_for(engine: Launch) -> WatchOptions:
-    """Return what the demo watches: its own engine and no other server of this machine."""
-    return WatchOptions(pid=engine.pid)
+def _list() -> int:
+    known = scenarios()
+    width = max(len(each.name) for each in known)
+    sys.stdout.write("".join(f"{each.name:{width}}  {each.title}\n" for each in known))
+    return 0
+
+
+def _headless(chosen: Scenario, choices: Choices) -> int:
+    simulated = simulation(chosen)
+    tape = tape_of(chosen, simulated)
+    if choices.speed is not None:
+        tape = dataclasses.replace(tape, read=lambda: _paced(simulated.events(), choices.speed or 1.0))
+    end = headless(tape, json=choices.json, stop=Settled(simulated.told_s))
+    return EXIT_CODES[end.outcome]
+
+
+async def _player(chosen: Scenario, choices: Choices) -> Player:
+    """Return a player over the scenario with its live server, whose port is that of the scenario."""
+    from tui.commands.demo_live import DemoLive
+    from tui.demo.live import launch
+
+    simulation(chosen)  # a file that is wrong is told before anything is started
+    server = await launch(chosen.server.served)
+    live = DemoLive(server, start.spec_for(dataclasses.replace(choices, url=None)), _bench_agent)
+    tape = tape_of(chosen, simulation(chosen, server.port, live.busy))
+    return Player(tape, speed=choices.speed or 1.0, live=live)
+
+
+def tape_of(chosen: Scenario, simulated: Simulation) -> Tape:
+    """Return a scenario as a tape, whose outline ends where a run without a screen does."""
+    options = WatchOptions(model=chosen.asked.model)
+    tape = Tape(chosen.name, options, simulated.events, caption=CAPTION)
+    return dataclasses.replace(tape, outline=lambda: _until(tape, Settled(simulated.told_s)))
+
+
+class Settled:
+    """Says when a scenario has come to its end.
+
+    That is where ``wait`` would end, or 60 s after the story has ended and the verdict has changed last, but
+    at the latest after 20 minutes. Seconds are those of the scenario.
+    """
+
+    def __init__(self, told_s: float) -> None:
+        self._since_s = told_s
+
+    def __call__(self, step: Step, state: WatchState) -> bool:
+        if verdict_of(state, restarts=False) is not None:
+            return True
+        changed = any(each.kind == "verdict" for each in step.changes)
+        if changed or str(state.verdict) in MOVING:
+            self._since_s = max(self._since_s, step.t)
+        return step.t >= min(self._since_s + SETTLED_S, AT_MOST_S)
+
+
+def _until(tape: Tape, stop: Callable[[Step, WatchState], bool]) -> Iterator[AnyEvent]:
+    run = Run(tape)
+    for step in run.steps():
+        yield step.event
+        if stop(step, run.state):
+            return
+
+
+def _paced(events: Iterator[AnyEvent], speed: float) -> Iterator[AnyEvent]:
+    """Yield the events when they are due."""
+    began_s, first_s = time.monotonic(), None
+    for event in events:
+        first_s = event.client_s if first_s is None else first_s
+        left_s = (event.client_s - first_s) / speed - (time.monotonic() - began_s)
+        if left_s > 0:
+            time.sleep(left_s)
+        yield event
+
+
+def _bench_agent() -> "start.Source":
+    """Return an agent that runs benchmarks and looks at nothing of this machine."""
+    from tui.transport.agent_source import AgentSource
+    from tui.transport.local import local_opener
+
+    watch = WatchRequest(matchers=[], gpus=False, discover=False)
+    return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -13,12 +13,20 @@ from tui.commands.records import EndRecord
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.watch import check_terminal
 from tui.journal.reader import RecordingFault
-from tui.replay.headless import Played, Run, play
+from tui.replay.headless import Played, Run, Step, play
 from tui.replay.opening import found, open_tape
 from tui.replay.player import Player
 from tui.replay.tape import Tape
 from tui.settings import Choices, UsageFault
+from tui.watch.state import WatchState
 from tui.watch.transitions import Transition
+
+Stop = Callable[[Step, WatchState], bool]
+
+
+def to_its_end(_step: Step, _state: WatchState) -> bool:
+    """Stop nowhere before the end of the tape."""
+    return False
 
 
 class TransitionPart(msgspec.Struct, frozen=True, kw_only=True, rename={"before": "from", "after": "to"}):
@@ -67,24 +75,29 @@ def run(wanted: Wanted, choices: Choices) -> int:
         raise UsageFault(str(fault)) from None
 
 
-def headless(tape: Tape, *, json: bool) -> EndRecord:
-    """Run a tape through and print it: one JSON object, or lines as ``wait`` prints them."""
+def headless(tape: Tape, *, json: bool, stop: Stop = to_its_end) -> EndRecord:
+    """Run a tape through and print it: one JSON object, or lines as ``wait`` prints them.
+
+    ``stop`` ends it after the step for which it says so.
+    """
     if json:
-        report = reported(play(tape))
+        report = reported(play(tape, stop))
         _write(msgspec.json.encode(report).decode())
         return report.end
-    end = _told(tape)
+    end = _told(tape, stop)
     _write(timed(end.t, words(end)))
     return end
 
 
-def _told(tape: Tape) -> EndRecord:
+def _told(tape: Tape, stop: Stop) -> EndRecord:
     run, reporter, talker = Run(tape), Reporter(), Talker()
     for step in run.steps():
         found = list(reporter.records(step.event, run.state, step.t))
         for text in talker.lines(step.event, run.state, found):
             if text:
                 _write(timed(step.t, text))
+        if stop(step, run.state):
+            break
     return records.end_record(run.state, *ending(run.state, run.t), records.seconds(run.t))
 
 

@@ -1,7 +1,7 @@
 """A scenario file: what a demo shows, of what it is made, and what happens in it.
 
-``scenarios/NAME.toml`` beside this module. The log and the curve of the GPUs are files of ``data``. A moment is
-``at_s`` (seconds of the scenario), or ``line`` (the first line of the log with these words) and ``after_s``.
+``scenarios/NAME.toml`` beside this module; the log and the curve of the GPUs are files of ``data``. A moment
+is ``at_s`` (seconds of the scenario), or ``line`` (the first line with these words) and ``after_s``.
 A new scenario is a new file: nothing here knows one by its name.
 """
 
@@ -51,9 +51,9 @@ class ServerPart(Part, frozen=True, kw_only=True):
     ranks: int
     rank_title: str
     weights_gib: float
-    helpers: list[str] = []
+    helpers: list[str] = msgspec.field(default_factory=list[str])
     ranks_at_s: float = 4.6
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     lists: list[str] | None = None
     port: int = 30000
     pid: int = 4100
@@ -153,8 +153,8 @@ class Scenario(Part, frozen=True, kw_only=True):
     log: LogPart = LogPart()
     gpus: str = "gpus.json"
     asked: Asked = Asked()
-    slow: list[Slow] = []
-    happens: list[Happening] = []
+    slow: list[Slow] = msgspec.field(default_factory=list[Slow])
+    happens: list[Happening] = msgspec.field(default_factory=list[Happening])
 
 
 def scenarios() -> list[Scenario]:

@@ -31,10 +31,11 @@ class Ask:
 
 
 class Endpoint:
-    """Serves one port. The engine sets ``ready``; ``speed`` is how many times faster health answers."""
+    """Serves one port. Its owner sets ``ready``; ``speed`` is how many times faster health answers."""
 
-    def __init__(self, log: Callable[[str], None], speed: float) -> None:
+    def __init__(self, log: Callable[[str], None], speed: float = 1.0, model: str = MODEL) -> None:
         self.ready = False
+        self._model = model
         self.running = 0
         self.generated = 0
         self._log = log
@@ -59,7 +60,7 @@ class Endpoint:
         elif ask.path == "/health":
             await self._health(ask, writer)
         elif ask.path == "/v1/models":
-            card = {"id": MODEL, "object": "model", "owned_by": "sglang", "root": f"models/{MODEL}"}
+            card = {"id": self._model, "object": "model", "owned_by": "sglang", "root": self._model}
             await self._reply(ask, writer, 200, {"object": "list", "data": [card]})
         else:
             await self._reply(ask, writer, 404, {"detail": "Not Found"})
@@ -89,21 +90,25 @@ class Endpoint:
             self.generated += wish.tokens
             message = {"role": "assistant", "content": _text(0, wish.tokens)}
             choice = {"index": 0, "message": message, "finish_reason": "length"}
-            whole = _frame(wish, "chat.completion", [choice]) | {"usage": wish.usage()}
+            whole = self._frame(wish, "chat.completion", [choice]) | {"usage": wish.usage()}
             await self._reply(ask, writer, 200, whole)
             return
         await self._head(ask, writer, 200, "text/event-stream", None)
         for number in range(wish.tokens):
             delta = {"index": 0, "delta": {"content": _text(number, 1)}, "finish_reason": None}
-            await _chunk(writer, _frame(wish, "chat.completion.chunk", [delta]))
+            await _chunk(writer, self._frame(wish, "chat.completion.chunk", [delta]))
             self.generated += 1
             await asyncio.sleep(TOKEN_S * (1 + SHARE * (self.running - 1)))
         last: dict[str, object] = {"index": 0, "delta": {}, "finish_reason": "length"}
-        await _chunk(writer, _frame(wish, "chat.completion.chunk", [last]))
+        await _chunk(writer, self._frame(wish, "chat.completion.chunk", [last]))
         if wish.usage_wanted:
-            await _chunk(writer, _frame(wish, "chat.completion.chunk", []) | {"usage": wish.usage()})
+            await _chunk(writer, self._frame(wish, "chat.completion.chunk", []) | {"usage": wish.usage()})
         writer.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
         await writer.drain()
+
+    def _frame(self, wish: "Wish", kind: str, choices: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        made_s = int(time.time())
+        return {"id": wish.name, "object": kind, "created": made_s, "model": self._model, "choices": choices}
 
     async def _reply(
         self, ask: Ask, writer: asyncio.StreamWriter, status: int, body: dict[str, object] | None
@@ -177,10 +182,6 @@ async def _read(reader: asyncio.StreamReader) -> Ask | None:
         if name.strip().lower() == "content-length":
             length = min(int(value), BODY_LIMIT_BYTES)
     return Ask(method, path.partition("?")[0], await reader.readexactly(length))
-
-
-def _frame(wish: Wish, kind: str, choices: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    return {"id": wish.name, "object": kind, "created": int(time.time()), "model": MODEL, "choices": choices}
 
 
 def _text(number: int, count: int) -> str:

@@ -1,6 +1,7 @@
 """Starts the simulated engine on this machine and ends it without a trace."""
 
 import asyncio
+import os
 import socket
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from tui.demo.server import MODEL
 
 END_WAIT_S = 3.0
 LOOPBACK = "127.0.0.1"
+PLUGINS = str(Path(__file__).parent)
 
 
 class Launch:
@@ -49,13 +51,14 @@ async def launch(speed: float, port: int = 0) -> Launch:
             stderr=log,
             pass_fds=[bound.fileno()],
             start_new_session=True,
+            env=os.environ | {"PYTHONPATH": PLUGINS},
         )
     return Launch(process, port, folder)
 
 
 def _command(number: int, speed: float, folder: Path, port: int) -> list[str]:
     """Return the command line; from ``-m sglang.launch_server`` on it reads as a real one does."""
-    own = [sys.executable, "-m", "tui.demo.engine", "--fd", str(number), "--speed", str(speed)]
+    own = [sys.executable, "-m", "simulated_engine", "--fd", str(number), "--speed", str(speed)]
     own += ["--folder", str(folder)]
     shown = f"-m sglang.launch_server --model-path models/{MODEL} --served-model-name {MODEL} --tp 8"
     return [*own, *shown.split(), "--host", LOOPBACK, "--port", str(port)]

@@ -1,6 +1,6 @@
 """The simulated engine, a real process: prints a recorded SGLang log at speed and serves a real port.
 
-Started as ``python -m tui.demo.engine --fd N --speed X --folder PATH -m sglang.launch_server ...``: what
+Started as ``python -m simulated_engine --fd N --speed X --folder PATH -m sglang.launch_server ...``: what
 follows the folder is there to be found as an engine's command line is. N is a bound socket that refuses until
 the recorded server would listen. The process ends when its standard input does, and then it removes the
 folder (its log).
@@ -13,12 +13,15 @@ import socket
 import sys
 import time
 
-from tui.demo import ranks
-from tui.demo.script import PORT_LINE, READY_LINE, Cue, cues, filled, moment
+import simulated_ranks as ranks
+
+from tui.demo.script import Cue, cues, filled, line_time
 from tui.demo.server import Endpoint
 
 TITLES = [*(f"sglang::scheduler_TP{rank}" for rank in range(8)), "sglang::detokenizer"]
 RANKS_AT_S = 4.6
+PORT_LINE = "Uvicorn running on"
+READY_LINE = "The server is fired up"
 THROUGHPUT_EVERY_S = 1.0
 
 
@@ -40,7 +43,8 @@ class Engine:
     async def run(self) -> None:
         """Play the script to its end, then serve for as long as standard input is open."""
         script = cues()
-        ready_s = moment(script, READY_LINE)
+        ready_s = line_time(script, READY_LINE)
+        assert ready_s is not None
         for cue in script:
             await self._until(cue.at_s)
             if self._children is None and cue.at_s >= RANKS_AT_S:

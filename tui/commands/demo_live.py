@@ -1,0 +1,165 @@
+"""The real half of a demo on the screen: a server that can be benchmarked, and what a benchmark brings."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import msgspec
+
+from tui.demo.live import LiveServer
+from tui.demo.processes import LOG_PATH
+from tui.events import AnyEvent, BenchProgress, BenchResult, BenchSpec, Link, Log, Notice
+from tui.replay.headless import Step
+from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
+from tui.source import Source
+from tui.watch.state import WatchState
+
+BUSY_FOR_S = 1.5
+"""Progress is told twice a second; without any for so long nothing is generated."""
+REPORT_EVERY_S = 1.0
+
+
+class DemoLive:
+    """Stands beside the tape of a scenario (the Live of ``tui.replay.player``).
+
+    The server answers from the moment at which the tape is ready; a benchmark of it is a real one, run by a
+    local agent that the first one starts.
+    """
+
+    def __init__(self, server: LiveServer, spec: BenchSpec, agent: Callable[[], Source]) -> None:
+        self._server = server
+        self._spec = spec
+        self._agent_made = agent
+        self._agent: Source | None = None
+        self._asked: asyncio.Queue[AnyRequest] = asyncio.Queue()
+        self._armed = False
+        self._wall_s = 0.0
+        self._busy_until_s = 0.0
+        self._report = _Report()
+
+    def busy(self) -> bool:
+        """Whether the server generates for a benchmark right now."""
+        return time.monotonic() < self._busy_until_s
+
+    async def events(self) -> AsyncIterator[AnyEvent]:
+        """Iterate over what benchmarks tell; an agent that ends is started again by the next one."""
+        while True:
+            first = await self._asked.get()
+            self._agent = self._agent_made()
+            self._agent.send(first)
+            async for event in self._agent:
+                for each in self._told(event):
+                    yield each
+            self._agent = None
+
+    def took(self, step: Step, state: WatchState) -> None:
+        """Open the server's port when the tape is ready; fire what is armed then."""
+        self._wall_s = step.event.wall_s
+        if state.ready:
+            self._server.open()
+        if self._armed:
+            state.bench.arm()  # also in the state that a jump back has begun
+        if state.bench_due:
+            self._fire(state)
+
+    def start_bench(self, state: WatchState) -> str:
+        """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
+        if state.bench.running is not None:
+            return "a benchmark is running already; B cancels it"
+        if state.ready:
+            self._fire(state)
+            return "the benchmark runs"
+        self._armed = True
+        state.bench.arm()
+        return "the benchmark will fire when the server is ready"
+
+    def cancel_bench(self, state: WatchState) -> str:
+        """Cancel or disarm the benchmark; return what was done, in a sentence."""
+        running = state.bench.running
+        if running is not None:
+            self._send(BenchCancelRequest(run=running))
+            return "cancelling the benchmark; what was measured is kept"
+        if state.bench.armed:
+            self._armed = False
+            state.bench.disarm()
+            return "the benchmark will not fire"
+        return "no benchmark is running"
+
+    async def close(self) -> None:
+        """End the server and the agent; closing twice is allowed."""
+        if self._agent is not None:
+            await self._agent.close()
+        await self._server.close()
+
+    def _fire(self, state: WatchState) -> None:
+        self._armed = False
+        run = uuid.uuid4().hex[:8]
+        spec = msgspec.structs.replace(
+            self._spec, url=f"http://127.0.0.1:{self._server.port}", model=state.model
+        )
+        self._send(BenchRequest(run=run, spec=spec))
+        state.bench.started(run)
+
+    def _send(self, request: AnyRequest) -> None:
+        if self._agent is not None:
+            self._agent.send(request)
+        else:
+            self._asked.put_nowait(request)
+
+    def _told(self, event: AnyEvent) -> Iterator[AnyEvent]:
+        """Return what of an agent's event concerns the demo: its benchmarks, and why it has ended."""
+        if isinstance(event, Link) and event.state == "failed":
+            yield _notice(event)
+        if isinstance(event, BenchProgress | BenchResult):
+            yield event
+        if isinstance(event, BenchProgress) and event.in_flight:
+            now_s = time.monotonic()
+            self._busy_until_s = now_s + BUSY_FOR_S
+            yield from self._report.lines(event, now_s, self._wall_s)
+        if isinstance(event, BenchResult):
+            self._busy_until_s = 0.0
+
+
+class _Report:
+    """The throughput lines that an engine prints while it generates."""
+
+    def __init__(self) -> None:
+        self._before: BenchProgress | None = None
+        self._said_s = 0.0
+
+    def lines(self, progress: BenchProgress, now_s: float, wall_s: float) -> Iterator[Log]:
+        """Yield a line a second."""
+        before = self._before
+        if before is not None and before.run == progress.run and now_s - self._said_s < REPORT_EVERY_S:
+            return
+        same = before is not None and before.run == progress.run and before.stage == progress.stage
+        made = progress.output_tokens - (before.output_tokens if before is not None and same else 0)
+        took_s = progress.elapsed_s - (before.elapsed_s if before is not None and same else 0.0)
+        self._before, self._said_s = progress, now_s
+        if made > 0 and took_s > 0:
+            yield _decode_line(progress, made / took_s, wall_s)
+
+
+def _decode_line(progress: BenchProgress, tokens_per_s: float, wall_s: float) -> Log:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(wall_s))
+    line = (
+        f"[{when} TP0] Decode batch, #running-req: {progress.in_flight}, token usage: 0.00, "
+        f"cuda graph: True, gen throughput (token/s): {tokens_per_s:.2f}, #queue-req: 0"
+    )
+    return Log(
+        mono_s=progress.mono_s,
+        wall_s=wall_s,
+        lines=[line],
+        tail="",
+        returns=[],
+        path=LOG_PATH,
+        device=1,
+        inode=1,
+        offset=0,
+    )
+
+
+def _notice(link: Link) -> Notice:
+    sentence = f"no benchmark: {link.sentence}"
+    return Notice(mono_s=link.mono_s, wall_s=link.wall_s, level="error", about="bench", sentence=sentence)
