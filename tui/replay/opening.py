@@ -42,8 +42,12 @@ def found(name: str | None, folder: Path) -> Path:
     if path.exists():
         return path
     inside = [each for each in kept if each.name in (name, name + SUFFIX)]
+    # The list of recordings calls one by the time in its name where that is enough.
+    inside = inside or [each for each in kept if each.name.startswith(f"{name}-")]
     if not inside:
         raise RecordingFault(f"{name}: there is no such file, nor a recording of that name; see recordings")
+    if len(inside) > 1:
+        raise RecordingFault(f"{name}: {len(inside)} recordings begin with that; see recordings")
     return inside[0]
 
 
