@@ -41,8 +41,10 @@ _SLASHED = re.compile(
     r"(?P<scheme>\b[a-z][a-z0-9+.-]*)://(?P<authority>[^\s/\"'`<>?#,;()\[\]]*(?:\[[0-9A-Fa-f:.%]*\](?::\d+)?)?)"
     rf"(?P<rest>(?:/(?:{_PART})?)*)"
     r"|(?P<asked>(?:\b(?:GET|POST|PUT|DELETE|HEAD|OPTIONS|PATCH)|Route:) /[^\s\"',]*)"
-    rf"|(?P<path>(?<![\w.\-/)\]~])(?:~[\w.-]*|\.\.?)?(?:/{_PART})+/?)"
+    rf"|(?P<path>(?:(?<![\w.\-/)\]~])|(?<=\s-[A-Za-z]))(?:~[\w.-]*|\.\.?)?(?:/{_PART})+/?)"
 )
+_VERSIONED = re.compile(r"/v\d(?:/|\Z)")
+_GLUED = re.compile(r"-[A-Za-z](?=[/~]|\w+/)")
 _ENDPOINT = re.compile(r"[a-z][a-z_]*\d?|\{\w+\}|[\w:]*\?.*|")
 _HOST_NAME = re.compile(
     r"(?<![\w.@/-])(?:[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?\.)+"
@@ -51,7 +53,7 @@ _HOST_NAME = re.compile(
 
 
 class Anonymiser:
-    """A Change that replaces names. ``ordinary``: words of engines' logs, which stay in sentences.
+    """A Change that replaces names. ``ordinary``: words (and paths of endpoints) of engines, which stay in texts.
 
     A name that is such a word ("capture") is replaced only where its place says that it is a name.
     """
@@ -116,7 +118,10 @@ class Anonymiser:
         before = ""
         for value in values:
             flag, sign, rest = value.partition("=")
-            if value.startswith("-") and sign:
+            glued = _GLUED.match(value)
+            if glued is not None:
+                yield glued[0] + self._setting("", value[glued.end() :])
+            elif value.startswith("-") and sign:
                 yield flag + sign + self._setting(flag, rest)
             else:
                 yield self._setting(before, value)
@@ -219,7 +224,9 @@ class Anonymiser:
 
     def _slashed(self, found: "re.Match[str]") -> str:
         if found["path"] is not None:
-            return self._parts(found["path"], Sort.FOLDER)
+            path = found["path"]
+            asked = path in self._ordinary or _VERSIONED.match(path) is not None
+            return self._endpoint(path) if asked else self._parts(path, Sort.FOLDER)
         if found["asked"] is not None:
             method, _, path = found["asked"].partition(" ")
             return f"{method} {self._endpoint(path)}"

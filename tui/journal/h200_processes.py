@@ -188,7 +188,7 @@ class ProcessReader:
         engine = self._launch.engine
         launched = seen.pid == self._launch.pid
         parent = self._alive.get(seen.ppid)
-        started = parent is not None and _is_wrapper(parent) and f"{engine}" in " ".join(seen.argv)
+        started = parent is not None and _is_wrapper(parent) and engine in " ".join(seen.argv)
         titled = seen.title.lower().startswith(f"{engine}::")
         return engine if titled or ((launched or started) and not _is_wrapper(seen)) else None
 

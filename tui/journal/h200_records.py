@@ -1,7 +1,8 @@
 """The lines of the H200 recorder's files as they are, and of its ``events`` only what a watcher could see.
 
 The recorder also wrote down what it did to the server (SIGSTOP, trigger, READY ...): those are the answers to
-what a watch has to find out, so they are dropped here, before anything else reads them.
+what a watch has to find out, so they are dropped here, before anything else reads them. (``listen`` would be fair
+to read, but says no more than ``tcp`` does.)
 """
 
 import gzip
@@ -16,8 +17,6 @@ from tui.journal.reader import RecordingFault
 
 FILES = ("recording.jsonl.gz", "recording.jsonl")
 """What a recording is called in its folder."""
-SEEN = frozenset(("launch", "tcp", "environ", "server_exit"))
-"""The kinds of ``events`` that are read: what a watch sees by itself. (``listen`` says no more than tcp.)"""
 _GZIP = b"\x1f\x8b"
 _FIRST_LINE_BYTES = 1 << 20
 
@@ -57,7 +56,7 @@ class GpuRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class GpuRecord(Record, frozen=True, kw_only=True):
-    """One tick of NVML; ``procs`` maps "gpu:pid" to MiB where that changed. ``g`` is None in other records."""
+    """One tick of NVML; ``procs`` maps "gpu:pid" to MiB when it changed. Other records have no ``g``."""
 
     g: list[GpuRow] | None = None
     procs: dict[str, int] | None = None
