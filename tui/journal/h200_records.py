@@ -1,8 +1,8 @@
 """The lines of the H200 recorder's files as they are, and of its ``events`` only what a watcher could see.
 
 The recorder also wrote down what it did to the server (SIGSTOP, trigger, READY ...): those are the answers to
-what a watch has to find out, so they are dropped here, before anything else reads them. (``listen`` would be fair
-to read, but says no more than ``tcp`` does.)
+what a watch has to find out, so they are dropped here, before anything else reads them. (``listen`` would be
+fair to read, but says no more than ``tcp``.)
 """
 
 import gzip
