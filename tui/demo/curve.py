@@ -10,6 +10,8 @@ from tui.demo.scenario import ScenarioFault
 
 Figures = list[float]
 """Used MiB, GPU %, memory %, W, SM MHz, memory MHz, °C, event reasons."""
+UNUSED_S = 1.0
+"""Here every recording's GPUs are as they are without a process."""
 
 
 class Curve:
@@ -25,6 +27,7 @@ class Curve:
         self._load = [cast("list[Figures]", row[1:]) for row in data["load"]]
         self._idle = cast("list[list[Figures]]", data["idle"])
         self._busy = cast("list[list[Figures]]", data["busy"])
+        self._gone = cast("list[list[Figures]]", data.get("gone", [self._at(UNUSED_S)]))
 
     def figures(self, recorded_s: float, index: int, *, busy: bool = False) -> Figures:
         """Return the figures of one GPU at a second of the recording; of a copied one set a little apart."""
@@ -33,8 +36,15 @@ class Curve:
         elif recorded_s >= self._times_s[-1]:
             pair = self._idle[int(recorded_s) % len(self._idle)]
         else:
-            pair = self._load[max(0, bisect_right(self._times_s, recorded_s) - 1)]
+            pair = self._at(recorded_s)
         return _apart(pair[index % 2], index)
+
+    def gone(self, index: int) -> Figures:
+        """Return the figures of one GPU whose process has gone: unused, but for what others hold."""
+        return _apart(self._gone[0][index % 2], index)
+
+    def _at(self, recorded_s: float) -> list[Figures]:
+        return self._load[max(0, bisect_right(self._times_s, recorded_s) - 1)]
 
 
 @cache

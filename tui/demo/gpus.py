@@ -7,7 +7,7 @@ from tui.demo.clock import stamp
 from tui.demo.curve import Figures, curve
 from tui.demo.processes import Host
 from tui.demo.scenario import RankFreezes, Scenario
-from tui.demo.script import Script, mark
+from tui.demo.script import Script, cues, mark
 from tui.events import (
     GpuDetail,
     GpuDetails,
@@ -48,7 +48,7 @@ class SimulatedGpus:
         self._busy = busy
         self._curve = curve(scenario.gpus)
         self._ready_s = script.when(scenario.log.ready)
-        self._weights = [_weights(scenario, script, rank) for rank in range(scenario.server.ranks)]
+        self._weights = [_weights(scenario, rank) for rank in range(scenario.server.ranks)]
         happened = zip(script.moments, scenario.happens, strict=True)
         self._freezes = [(at_s, each) for at_s, each in happened if isinstance(each, RankFreezes)]
 
@@ -66,8 +66,8 @@ class SimulatedGpus:
 
     def figures(self, t: float, index: int) -> Figures:
         """Return the figures of one GPU."""
-        if not self._host.lives(t, index):
-            return self._curve.figures(0.0, index)
+        if t >= self._host.gone_s(index):
+            return self._curve.gone(index)
         busy = t >= self._ready_s and self._busy()
         row = self._curve.figures(self._script.clocks.recorded_s(t), index, busy=busy)
         frozen = next((each.rank for at_s, each in self._freezes if _lasts(at_s, each, t)), None)
@@ -79,7 +79,7 @@ class SimulatedGpus:
     def received_mib(self, t: float, index: int) -> float:
         """Return what came over PCIe since the reader's start: the rank's weights, and a little besides."""
         began_s, ended_s = self._weights[index]
-        now_s = self._script.clocks.recorded_s(max(0.0, t))
+        now_s = self._script.clocks.recorded_s(max(0.0, min(t, self._host.gone_s(index))))
         done = 0.0 if now_s <= began_s else min(1.0, (now_s - began_s) / (ended_s - began_s))
         share_mib = self._scenario.server.weights_gib * 1024.0
         return round(RECEIVED * share_mib * done + 0.5 * max(0.0, t), 1)
@@ -116,16 +116,15 @@ def driver(t: float) -> GpuDriver:
     return GpuDriver(**stamp(t), state="ok", sentence=sentence, version=DRIVER)
 
 
-def _weights(scenario: Scenario, script: Script, rank: int) -> tuple[float, float]:
-    """Return from when to when, on the recording's clock, a rank's weights come."""
+def _weights(scenario: Scenario, rank: int) -> tuple[float, float]:
+    """Return from when to when, on the recording's clock, a rank's weights come; told or not."""
     own = mark(scenario.log, rank)
-    clocks = script.clocks
     began_s = ended_s = math.inf
-    for cue in script.cues:
+    for cue in cues(scenario.log.file):
         if own in cue.text and scenario.log.weights_begin in cue.text:
-            began_s = clocks.recorded_s(cue.at_s)
+            began_s = cue.at_s
         elif own in cue.text and scenario.log.weights_end in cue.text:
-            ended_s = clocks.recorded_s(cue.at_s)
+            ended_s = cue.at_s
     return began_s, ended_s
 
 

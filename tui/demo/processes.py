@@ -36,8 +36,11 @@ class Host:
 
     def lives(self, t: float, rank: int) -> bool:
         """Say whether a rank's process is there."""
-        gone = any(each == rank and at_s <= t for at_s, each in self._killed)
-        return self._server.ranks_at_s <= t < self.ended_s and not gone
+        return self._server.ranks_at_s <= t < self.gone_s(rank)
+
+    def gone_s(self, rank: int) -> float:
+        """Return when a rank's process is gone, infinite where it never is."""
+        return min([self.ended_s, *(at_s for at_s, each in self._killed if each == rank)])
 
     def events(self) -> Iterator[tuple[float, Processes | Exit]]:
         """Yield every change of the processes with its second, in order."""
