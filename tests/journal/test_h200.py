@@ -132,3 +132,19 @@ def test_streams_that_are_missing_are_named(tmp_path: Path) -> None:
 
     assert "GPU readings, processes, the log, answers of the port" in notices[1]
     assert "server.log beside it is not read" in notices[1]
+
+
+def test_the_answer_that_counted_is_why_it_is_ready(tmp_path: Path) -> None:
+    played = play(open_tape(written(tmp_path, [launch("vllm"), health(10.0, 200)])))
+
+    ready = next(each for each in played.transitions if each.kind == "readiness" and each.after == "ready")
+    assert "counts as ready: no completion was asked for" in ready.reason
+
+
+def test_a_server_that_nobody_asked_is_told_so_at_the_end(tmp_path: Path) -> None:
+    opened: Line = {"k": "events", "t": 3.0, "ev": "tcp", "port": 30000, "state": "open"}
+
+    end = reported(play(open_tape(written(tmp_path, [launch(), opened])))).end
+
+    assert end.outcome == "timeout"
+    assert end.reason.endswith("health: no answer was recorded")
