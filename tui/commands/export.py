@@ -1,5 +1,6 @@
 """``tminus export FILE --bundle OUT``: a recording as something to attach to a bug report."""
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -81,14 +82,19 @@ def prepared(file: Path, *, mask: bool, anonymise: bool) -> Source:
     anonymiser.learn(header)
     for event in safe.read():
         anonymiser.learn(event)
-    anonymiser.learn_text(safe.name)
     changed = anonymiser.anonymised(header)
-    named = _changed(replace(safe, name=anonymiser.text("name", safe.name)), changed, anonymiser)
+    # The writer names its files after the host, which may be a word that stays elsewhere.
+    name = safe.name.replace(_in_file_name(header.host), _in_file_name(changed.host))
+    named = _changed(replace(safe, name=anonymiser.in_name(name)), changed, anonymiser)
     return Source(named, changed, masking, anonymiser, _courses(safe) == _courses(named))
 
 
 def _bare(name: str) -> str:
     return name.removesuffix(RECORDING_SUFFIX).replace("/", "_") or "recording"
+
+
+def _in_file_name(host: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", host)[:60] or "host"
 
 
 def _header(file: Path, tape: Tape) -> Header:
@@ -151,7 +157,7 @@ def write(source: Source, path: Path) -> dict[str, int]:
 
 def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
     name = path.name.removesuffix(SUFFIX).removesuffix(".tgz") or "bundle"
-    return name if anonymiser is None else anonymiser.text("name", name)
+    return name if anonymiser is None else anonymiser.in_name(name)
 
 
 def _files(source: Source, journal: PackedJournal) -> tuple[dict[str, bytes], dict[str, int]]:

@@ -53,7 +53,7 @@ _HOST_NAME = re.compile(
 
 
 class Anonymiser:
-    """A Change that replaces names. ``ordinary``: words (and paths of endpoints) of engines, which stay in texts.
+    """A Change that replaces names. ``ordinary``: words (and endpoints' paths) of engines, which stay.
 
     A name that is such a word ("capture") is replaced only where its place says that it is a name.
     """
@@ -72,15 +72,15 @@ class Anonymiser:
         rewritten(struct, self)
         self._learning = False
 
-    def learn_text(self, text: str) -> None:
-        """Note every name in a text that is in no event."""
-        self._learning, self._words = True, None
-        self._free(text)
-        self._learning = False
-
     def anonymised(self, struct: S) -> S:
         """Return an event or header with every name in it replaced."""
         return rewritten(struct, self)
+
+    def in_name(self, text: str) -> str:
+        """Return the name of a file with the names that were learnt replaced: it may be all one word."""
+        if self._words is None:
+            self._settle()
+        return text if self._words is None else self._words.sub(self._word, text)
 
     # What a Change does.
 

@@ -53,7 +53,9 @@ SYSTEM = _in_order(
 )
 NOT_SYSTEM = ("/dev/shm/", "/dev/mapper/", "/dev/disk/", "/sys/fs/cgroup/")
 USERS = frozenset(("root", "nobody", "daemon", "bin", "sys", "www-data", ""))
-HOSTS = frozenset(("local", "recorded", "unknown", "localhost", "localhost.localdomain", "ip6-localhost", "*", ""))
+HOSTS = frozenset(
+    ("local", "recorded", "unknown", "localhost", "localhost.localdomain", "ip6-localhost", "*", "")
+)
 PUBLIC = _in_order(
     """
     huggingface.co hf.co github.com githubusercontent.com github.io pytorch.org pypi.org python.org

@@ -17,9 +17,10 @@ from tui.watch.transitions import Transition
 
 PRINTED = 30
 PROCESSES = 300
+_NAMED = r"torch|transformers|triton|nccl|cuda|cudnn|flashinfer|vllm|sglang|llama\.cpp|driver|python"
 _VERSION = re.compile(
-    r"\b(?:version|torch|transformers|triton|nccl|cuda|cudnn|flashinfer|vllm|sglang|llama\.cpp|build|driver"
-    r"|python|commit)\b[^\n]{0,24}?\bv?\d+(?:\.\d+)+",
+    rf"\b(?:(?:{_NAMED})(?:[-_ ](?:runtime|driver))?(?:[-_ ]version)?|version)[\"']?"
+    r"(?:\s?[=:(]{1,2}\s?|\s)[\"']?v?\d+\.\d+|\bbuild:? \d+ \(",
     re.IGNORECASE,
 )
 

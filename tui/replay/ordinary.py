@@ -12,16 +12,22 @@ from tui.engines.generic import GENERIC
 from tui.engines.phase import Phase
 from tui.engines.registry import ENGINES
 
+_ENDPOINT = re.compile(r"(?:GET |POST )?(/[a-z0-9_/]+)")
 _WORD = re.compile(r"[a-z]+(?:_[a-z]+)*")
 
 
 @cache
 def ordinary_words() -> frozenset[str]:
-    """Return every word of every engine's tables, in small letters: patterns, flags, endpoints, advice."""
+    """Return every word of every engine's tables, in small letters: patterns, flags, advice.
+
+    Paths of endpoints are among them as they are asked for ("/v1/models").
+    """
     texts = [text for engine in (*ENGINES, GENERIC) for text in _texts(engine)]
     texts += [phase.words for phase in Phase]
+    asked = [found[1] for found in map(_ENDPOINT.fullmatch, texts) if found is not None]
     lower = (text.replace("\\b", " ").lower() for text in texts)
-    return frozenset(word for text in lower for found in _WORD.findall(text) for word in _both(found))
+    words = (word for text in lower for found in _WORD.findall(text) for word in _both(found))
+    return frozenset((*words, *asked))
 
 
 def _both(word: str) -> tuple[str, ...]:
