@@ -28,8 +28,12 @@ class Moments:
         return next((each for each in reversed(self.changes[:place]) if kind in (None, each.kind)), None)
 
     def reached(self, word: str, t: float) -> Transition | None:
-        """Return when something came to be ``word`` (phase, verdict, rung), after ``t`` or else at all."""
-        found = [each for each in self.changes if each.after == word]
+        """Return when something next came to be ``word`` (phase, verdict, rung, fault) after ``t``.
+
+        ``word`` is as in --json or as it is shown, in small letters with _ for each blank. Without a later
+        moment it is the first one.
+        """
+        found = [each for each in self.changes if word in (each.after, each.words.lower().replace(" ", "_"))]
         return next((each for each in found if each.t > t), found[0] if found else None)
 
 

@@ -23,7 +23,7 @@ from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.root_cause import Cause
-from tui.watch.target import Choice, Server
+from tui.watch.target import Choice, Member, Server
 from tui.watch.timeline import PhaseSpan
 from tui.watch.transfer import Expected, Transfer, expectation, gpus_of, shards_of, transfer
 
@@ -36,7 +36,8 @@ class Meaning:
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
     so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). Properties
+    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). ``lost`` is the
+    first rank of the current load that went while its server was still there, None without one. Properties
     tell of the current load, or of the one that ended last until the next is taken up.
     """
 
@@ -56,6 +57,7 @@ class Meaning:
         self.finished: PastLoad | None = None
         self.checkpoint: Checkpoint | None = None
         self.dropped = 0
+        self.lost: Member | None = None
         self.loads = 0
         self.alerts = 0
         self._clock = SourceClock()

@@ -1,7 +1,7 @@
 """Which line of a failed load's log tells the true cause."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tui.engines.marks import NOBODY, FaultKind, FaultMark, Mark, Speaker, Weight
 from tui.engines.phase import Phase
@@ -26,13 +26,17 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a load failed: the kind, the line that tells it, one sentence of cause, one next step."""
+    """Why a load failed: kind, the line that tells it and its speaker, a sentence of cause, one next step.
+
+    ``speaker`` may be nobody: not every line says who wrote it.
+    """
 
     kind: FaultKind
     quote: Quote
     cause: str
     next_step: str
     weight: Weight
+    speaker: Speaker = NOBODY
 
 
 _ORDER = {weight: place for place, weight in enumerate(Weight)}
@@ -81,7 +85,10 @@ class Suspects:
             return
         quote = Quote(number, line.strip()[:QUOTE_LENGTH], source)
         self._first = _Suspect(
-            _cause(fault, weight, quote, phase, killed=killed), rank, mark.speaker, fault.terminal
+            replace(_cause(fault, weight, quote, phase, killed=killed), speaker=mark.speaker),
+            rank,
+            mark.speaker,
+            fault.terminal,
         )
         self._place = place
 

@@ -186,6 +186,7 @@ class WatchState(Meaning):
     def _note_member(self, server: Server, event: Exit) -> None:
         gone = next((member for member in server.members if member.pid == event.pid), None)
         if gone is not None and gone.role.kind in ("rank", "engine_core", "controller", "detokenizer"):
+            self.lost = self.lost or gone
             self._note(event, "error", f"{gone.role.words} (pid {gone.pid}) is gone")
 
     def _begin(self, server: Server | None, event: Event) -> Load:
@@ -195,6 +196,7 @@ class WatchState(Meaning):
         self._wanted = follow_request(server, self.options)
         self._load = Load(server, self.options, self._wanted, event.mono_s)
         self.loads += 1
+        self.lost = None
         self.gpus.new_load()
         self.bench.armed = self.bench.armed or self.options.bench_on_ready
         self.log.settle()
