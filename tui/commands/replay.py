@@ -13,6 +13,7 @@ from tui.commands.records import EndRecord
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.watch import check_terminal
 from tui.journal.reader import RecordingFault
+from tui.replay.bare_log import log_tape
 from tui.replay.headless import Played, Run, Step, play
 from tui.replay.opening import found, open_tape
 from tui.replay.player import Player
@@ -60,7 +61,7 @@ class Wanted:
 def run(wanted: Wanted, choices: Choices) -> int:
     """Play a recording; return 0, whatever it tells. Raises UsageFault for what cannot be read."""
     try:
-        tape = open_tape(found(wanted.recording, start.recordings_folder()))
+        tape = _tape(wanted)
         if choices.json or choices.headless:
             headless(tape, json=choices.json)
             return 0
@@ -73,6 +74,14 @@ def run(wanted: Wanted, choices: Choices) -> int:
         return asyncio.run(show_player(opened, choices))
     except RecordingFault as fault:
         raise UsageFault(str(fault)) from None
+
+
+def _tape(wanted: Wanted) -> Tape:
+    if wanted.server_log is None and wanted.nvidia_smi is None:
+        return open_tape(found(wanted.recording, start.recordings_folder()))
+    if wanted.recording is not None:
+        raise UsageFault("--log and --nvidia-smi are played by themselves: leave the recording out")
+    return log_tape(wanted.server_log, wanted.nvidia_smi)
 
 
 def headless(tape: Tape, *, json: bool, stop: Stop = to_its_end) -> EndRecord:

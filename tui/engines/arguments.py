@@ -140,3 +140,16 @@ class _Words:
             names = [word.rpartition("/")[2] for word in self.bare]
             start = names.index(program) if program in names else None
         return None if start is None else next(iter(self.bare[start + 1 :]), None)
+
+
+def printed_model(flags: Flags, printed: str) -> str | None:
+    """Return the model that an engine prints among its arguments (``model_path='x'``, ``'model': 'x'``).
+
+    The first name that it is served under counts, then the model argument; None where neither is printed.
+    """
+    for flag in (*flags.served_name, *flags.model):
+        name = flag.lstrip("-").replace("-", "_")
+        found = re.search(rf"\b{re.escape(name)}['\"]?\s?[=:]\s?\[?(['\"])(.{{1,512}}?)\1", printed)
+        if found is not None:
+            return found[2]
+    return None

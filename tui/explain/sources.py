@@ -37,17 +37,21 @@ class LogFault(Exception):
 
 
 class LogFile:
-    """A log as it was named on the command line. ``name`` is how it is called in answers."""
+    """A log as it was named on the command line. ``name`` is how it is called in answers.
 
-    def __init__(self, given: str) -> None:
+    ``reads_input`` is the command that takes it on standard input instead.
+    """
+
+    def __init__(self, given: str, reads_input: str = "tminus explain -") -> None:
         self.given = given
+        self.reads_input = reads_input
         self.name = "standard input" if given == STANDARD_INPUT else clean(given)
         self._kept: IO[bytes] | None = None
 
     def chunks(self, skip_lines: int = 0) -> Iterator[bytes]:
         """Give the text in pieces, from behind so many newlines on. Raises LogFault."""
         with self._told(), self._opened() as file:
-            yield from _without_lines(_checked(self.name, _pieces(file)), skip_lines)
+            yield from _without_lines(_checked(self.name, _pieces(file), self.reads_input), skip_lines)
 
     def keep(self) -> None:
         """See to it that it can be read twice: what is no file on a disk is copied there. Raises LogFault."""
@@ -72,11 +76,11 @@ class LogFile:
             why = "it ends too early" if isinstance(error, EOFError) else "it is damaged"
             raise LogFault(
                 f"{self.name} cannot be unpacked: {why}; copy the file again, or unpack what there is: "
-                f"zcat FILE | tminus explain -"
+                f"zcat FILE | {self.reads_input}"
             ) from None
         except OSError as error:
             why = error.strerror or str(error)
-            raise LogFault(f"{self.name} cannot be read: {why}; {_advice(error)}") from None
+            raise LogFault(f"{self.name} cannot be read: {why}; {self._advice(error)}") from None
 
     @contextmanager
     def _opened(self) -> Generator[IO[bytes]]:
@@ -91,13 +95,12 @@ class LogFile:
             with open(self.given, "rb") as file:
                 yield file
 
-
-def _advice(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "check the path, or give the log on standard input: tminus explain -"
-    if isinstance(error, PermissionError):
-        return "read it as its owner: sudo cat FILE | tminus explain -"
-    return "copy the file to this machine and name the copy"
+    def _advice(self, error: OSError) -> str:
+        if isinstance(error, FileNotFoundError):
+            return f"check the path, or give the log on standard input: {self.reads_input}"
+        if isinstance(error, PermissionError):
+            return f"read it as its owner: sudo cat FILE | {self.reads_input}"
+        return "copy the file to this machine and name the copy"
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -109,7 +112,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _checked(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _checked(name: str, pieces: Iterator[bytes], reads_input: str) -> Iterator[bytes]:
     """Refuse what is no text, by its first bytes. Zeros before them are the hole of a truncated log."""
     is_text = False
     zeros = False
@@ -120,19 +123,19 @@ def _checked(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
             zeros = zeros or piece != given
             if not piece:
                 continue
-            _check(name, piece)
+            _check(name, piece, reads_input)
             is_text = True
         yield piece
     if zeros and not is_text:
         raise LogFault(f"{name} holds nothing but zero bytes; name a log that was written to")
 
 
-def _check(name: str, head: bytes) -> None:
+def _check(name: str, head: bytes, reads_input: str) -> None:
     for sign, (what, how) in _PACKED.items():
         if head.startswith(sign):
-            raise LogFault(f"{name} is packed by {what}; unpack it: {how} FILE | tminus explain -")
+            raise LogFault(f"{name} is packed by {what}; unpack it: {how} FILE | {reads_input}")
     if head.startswith(_WIDE):
-        raise LogFault(f"{name} is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE | tminus explain -")
+        raise LogFault(f"{name} is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE | {reads_input}")
     sample = head[:_SAMPLE_BYTES]
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     broken = sample.decode("utf-8", "replace").count("\ufffd")

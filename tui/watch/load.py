@@ -14,7 +14,7 @@ from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
 from tui.watch.follow import expected_model
 from tui.watch.history import Cache, cache_told
-from tui.watch.ladder import READY_RUNG, Expectation, Ladder
+from tui.watch.ladder import READY_RUNG, Expectation, Ladder, missing
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.options import WatchOptions
 from tui.watch.own_lines import OwnLines
@@ -25,7 +25,7 @@ from tui.watch.target import Server
 from tui.watch.timeline import Timeline
 from tui.watch.words import clock_text
 
-Fault = Literal["died", "shut_down", "refused"]
+Fault = Literal["died", "shut_down", "refused", "log_failure"]
 
 SEEN_FROM_START_S = 3.0
 """A server taken up within this time of its start has its log read as it is written."""
@@ -39,8 +39,8 @@ _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 _STAND_OUT = frozenset((MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN))
 
 
-def _stands_out(marks: tuple[Mark, ...]) -> Phase | None:
-    """The phase for which a line of the log stands out, None for one that does not."""
+def stands_out(marks: tuple[Mark, ...]) -> Phase | None:
+    """Return the phase for which a line of the log stands out, None for one that does not."""
     for mark in marks:
         if mark.kind in _STAND_OUT:
             return Phase.STOPPED if mark.kind is MarkKind.SHUTDOWN else mark.phase
@@ -52,7 +52,8 @@ class End:
     """How a load ended. Times are on the host's monotonic clock.
 
     ``phase`` is where it stood (ready if it failed while serving), ``fault`` the class (died, shut_down,
-    refused: a URL that refuses connections for 10 s after it had answered), ``reason`` one sentence.
+    refused: a URL that refuses connections for 10 s after it had answered, log_failure: a bare log tells so),
+    ``reason`` one sentence.
     ``quote`` is the log line that supports it, ``cause`` the root cause where the log tells one.
     ``lasted_s`` counts from the server's start.
     """
@@ -81,7 +82,7 @@ class Load:
         self.server = server
         self.options = options
         self.engine: Engine | None = server.engine if server is not None else None
-        self.began_s = at_s
+        self.began_s: float | None = at_s
         self.started_s: float | None = server.started_s if server is not None else None
         self.ladder = Ladder(Expectation(expected_model(server, options), exact=options.model is not None))
         self.timeline = Timeline()
@@ -114,6 +115,21 @@ class Load:
     def log_failure(self) -> Cause | None:
         """Why it has failed by its log while its process lives: a parent may outlive its ranks for long."""
         return None if self.ended else self.log_phases.cause
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has become ready."""
+        return self.ready_s is not None
+
+    @property
+    def missing(self) -> str:
+        """What is not there yet, in words; "" where that is not known."""
+        return missing(self.ladder.rungs)
+
+    @property
+    def told_model(self) -> str | None:
+        """The model's name where only the log tells it."""
+        return None
 
     @property
     def ready_seen(self) -> bool:
@@ -163,7 +179,7 @@ class Load:
         return bool(self.timeline.spans) and self.timeline.spans[0].phase is Phase.LAUNCH
 
     def _check_ready(self, at_s: float) -> None:
-        if self.ready_s is not None or self.options.ready_on == "log":
+        if self.ready_s is not None:
             return
         rung = self.ladder.rung(READY_RUNG[self.options.ready_on])
         if rung.state != "ok":
@@ -221,7 +237,7 @@ class Load:
         heard = self.log_phases.reader.read(line)
         before = self.log_phases.phase
         level: Level = self.engine.level(line) if self.engine is not None else ""
-        mark = _stands_out(heard.marks)
+        mark = stands_out(heard.marks)
         number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
         if heard.marks:
             self.log_phases.take(heard, line, number, at_s)
@@ -244,9 +260,6 @@ class Load:
         phase = self.log_phases.phase
         if phase is None or self.ended:
             return
-        if phase is Phase.READY and self.options.ready_on == "log" and self.ready_s is None:
-            self.ready_s = at_s
-            self.timeline.move(Phase.READY, at_s)
         phase = Phase.START_API if phase is Phase.READY else phase
         before, self._log_phase = self._log_phase, phase
         loading_still = self.ladder.rung("model").outcome == "wrong_model" and phase not in _PORT_PHASES

@@ -34,6 +34,11 @@ class LineTimes:
         self._whole_s = True
         self._bars: dict[str, float] = {}
 
+    @property
+    def latest_s(self) -> float | None:
+        """The latest moment so far, None before the first."""
+        return self._latest_s
+
     def read(self, heard: Heard, line: str) -> Moment:
         """Return when a line was written."""
         seconds = self.clock.read(heard.time)

@@ -16,7 +16,7 @@ from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
 from tui.watch.history import LoadKey, Matching, PastLoads, PastWanted, key_of
-from tui.watch.ladder import Rung, missing
+from tui.watch.ladder import Rung
 from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
 from tui.watch.load import End, Load
@@ -118,7 +118,8 @@ class Meaning:
         """The model's name: as the server lists it, else as its arguments say."""
         listed = None if self._load is None else self._load.ladder.listed
         server = self.shown
-        named = server.model if server is not None else None
+        told = None if self._load is None else self._load.told_model
+        named = server.model if server is not None else told
         if not listed:
             return named
         expected = self.expected_model
@@ -136,7 +137,7 @@ class Meaning:
 
     @property
     def began_s(self) -> float | None:
-        """When the current load was taken up."""
+        """When the current load was taken up, None where a log without times alone tells of it."""
         return None if self._load is None else self._load.began_s
 
     @property
@@ -203,7 +204,7 @@ class Meaning:
             return None
         if self._load.ended:
             return "failed"
-        return "ready" if self._load.ready_s is not None else None
+        return "ready" if self._load.ready else None
 
     @property
     def verdict(self) -> Literal["ready", "dead"] | None:
@@ -218,11 +219,11 @@ class Meaning:
         end = self._load.end
         if end is not None:
             return end.reason
-        return "" if self.outcome == "ready" else missing(self._load.ladder.rungs)
+        return "" if self.outcome == "ready" else self._load.missing
 
     @property
     def fault(self) -> str | None:
-        """The class of the failure: died, shut_down, refused.
+        """The class of the failure: died, shut_down, refused; log_failure where a log alone tells of it.
 
         While a load is not ready: what a person has to mend (wrong_model, key_needed, tls, not_http).
         """
@@ -302,7 +303,7 @@ class Meaning:
     def estimate(self, now_s: float) -> Estimate | None:
         """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more."""
         load = self._load
-        if load is None or load.ended or load.ready_s is not None:
+        if load is None or load.ended or load.ready:
             return None
         place = (load.engine or GENERIC).place
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None

@@ -35,6 +35,7 @@ from tui.watch.follow import follow_request
 from tui.watch.history import past_load
 from tui.watch.ladder import OPEN
 from tui.watch.load import Load
+from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
 from tui.watch.target import Server, choose, servers
 
@@ -50,6 +51,8 @@ class WatchState(Meaning):
     """
 
     _end_counted: Load | None = None
+    _ready_counted: Load | None = None
+    _logged: LoggedLoads | None = None
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event in. Never raises for an event that decodes."""
@@ -141,6 +144,9 @@ class WatchState(Meaning):
             self.past_loads.add(self.finished)
 
     def _take_log(self, event: Log) -> None:
+        if self.options.ready_on == "log":
+            self._take_bare_log(event)
+            return
         load = self._load if self._load is not None else self._begin(None, event)
         told = load.log_failure
         load.take_log(event, self.log)
@@ -148,6 +154,28 @@ class WatchState(Meaning):
         if told is None and cause is not None:
             where = "" if load.log_phases.phase is None else f" in {load.log_phases.phase.words}"
             self._note(event, "error", f"the log tells of a failure{where}: {cause.quote.text}")
+
+    def _take_bare_log(self, event: Log) -> None:
+        """Follow the loads of a log that nothing else tells of."""
+        if self._logged is None:
+            self._logged = LoggedLoads(self.options)
+        for load in self._logged.take(event, self.log):
+            if load is not self._load:
+                self._begin_logged(load)
+            if load.ended:
+                self._end_seen(load)
+            elif load.ready and self._ready_counted is not load:
+                self._ready_counted = load
+                self.alerts += 1
+
+    def _begin_logged(self, load: LogLoad) -> None:
+        """Take up a start, or the same one anew by the rules of another engine."""
+        if load.number > self.loads:
+            self._earlier_end = self.last_end
+            self.gpus.new_load()
+        elif load.number == 1:
+            self._earlier_end = None
+        self._load, self.loads = load, load.number
 
     def _take_processes(self, event: Processes) -> None:
         load = self._load
