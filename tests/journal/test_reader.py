@@ -77,7 +77,7 @@ def test_a_recording_without_an_event_has_none(tmp_path: Path) -> None:
 # What is cut.
 
 
-def test_an_unfinished_recording_plays_to_its_end_and_says_both_ways_it_may_be_so(tmp_path: Path) -> None:
+def test_an_unfinished_recording_plays_to_its_end_and_says_how_that_may_be(tmp_path: Path) -> None:
     journal = open_journal(tmp_path, "gpu01", "0.1.0")
     for event in EVENTS:
         journal.append(event)
@@ -89,7 +89,8 @@ def test_an_unfinished_recording_plays_to_its_end_and_says_both_ways_it_may_be_s
     notice = ending([last])
     assert notice.level == "info"
     assert notice.sentence == (
-        "the recording is not finished, it ends after 3:19: its watch is still running, or was ended by force"
+        "the recording is not finished, it ends after 3:19: "
+        "its watch still runs or was ended by force, or the end of the file is lost"
     )
     assert (notice.client_s, notice.mono_s, notice.wall_s) == (209.0, 249.0, 1e9 + 199)
     assert list(Recording(journal.path).events()) == EVENTS

@@ -187,7 +187,7 @@ def _ending(file: LineFile, number: int) -> Ending | None:
     if file.end == "damaged":
         return "damaged", "what follows cannot be unpacked"
     if file.end == "unfinished":
-        return "unfinished", "its watch is still running, or was ended by force"
+        return "unfinished", "its watch still runs or was ended by force, or the end of the file is lost"
     return None
 
 
