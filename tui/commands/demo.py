@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from tui.commands import start
 from tui.commands.ending import EXIT_CODES
 from tui.commands.replay import headless
@@ -14,7 +16,8 @@ from tui.commands.watch import check_terminal
 from tui.demo.scenario import DEFAULT, Scenario, ScenarioFault, scenario, scenarios
 from tui.demo.tape import Simulation, simulation
 from tui.events import AnyEvent
-from tui.replay.headless import Run, Step
+from tui.past_load import PastLoad
+from tui.replay.headless import Run, Step, play
 from tui.replay.player import Player
 from tui.replay.tape import Tape
 from tui.requests import WatchRequest
@@ -25,6 +28,7 @@ from tui.watch.state import WatchState
 CAPTION = "SIMULATED"
 SETTLED_S = 60.0
 AT_MOST_S = 1200.0
+DAY_S = 86_400.0
 MOVING = ("progressing", "slow", "quiet")
 """Verdicts that a load may still leave by itself."""
 
@@ -53,7 +57,7 @@ def _list() -> int:
 
 
 def _headless(chosen: Scenario, choices: Choices) -> int:
-    simulated = simulation(chosen)
+    simulated = simulation(chosen, past=past_loads(chosen))
     tape = tape_of(chosen, simulated)
     if choices.speed is not None:
         tape = dataclasses.replace(tape, read=lambda: _paced(simulated.events(), choices.speed or 1.0))
@@ -67,9 +71,10 @@ async def _player(chosen: Scenario, choices: Choices) -> Player:
     from tui.demo.live import launch
 
     simulation(chosen)  # a file that is wrong is told before anything is started
+    past = past_loads(chosen)
     server = await launch(chosen.server.served)
     live = DemoLive(server, start.spec_for(dataclasses.replace(choices, url=None)), _bench_agent)
-    tape = tape_of(chosen, simulation(chosen, server.port, live.busy))
+    tape = tape_of(chosen, simulation(chosen, past=past, port=server.port, busy=live.busy))
     return Player(tape, speed=choices.speed or 1.0, live=live)
 
 
@@ -78,6 +83,16 @@ def tape_of(chosen: Scenario, simulated: Simulation) -> Tape:
     options = WatchOptions(model=chosen.asked.model)
     tape = Tape(chosen.name, options, simulated.events, caption=CAPTION)
     return dataclasses.replace(tape, outline=lambda: _until(tape, Settled(simulated.told_s)))
+
+
+def past_loads(chosen: Scenario) -> list[PastLoad]:
+    """Return the load that a scenario is compared with: the one that it names, watched the day before."""
+    if chosen.past is None:
+        return []
+    before = scenario(chosen.past)
+    simulated = simulation(before)
+    finished = play(tape_of(before, simulated), Settled(simulated.told_s)).state.finished
+    return [] if finished is None else [msgspec.structs.replace(finished, wall_s=finished.wall_s - DAY_S)]
 
 
 class Settled:

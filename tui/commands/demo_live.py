@@ -34,6 +34,10 @@ class DemoLive:
         self._agent: Source | None = None
         self._asked: asyncio.Queue[AnyRequest] = asyncio.Queue()
         self._armed = False
+        self._running: str | None = None
+        self._failed = False
+        self._results: list[BenchResult] = []
+        self._state: WatchState | None = None
         self._wall_s = 0.0
         self._busy_until_s = 0.0
         self._report = _Report()
@@ -58,8 +62,11 @@ class DemoLive:
         self._wall_s = step.event.wall_s
         if state.ready:
             self._server.open()
-        if self._armed:
-            state.bench.arm()  # also in the state that a jump back has begun
+        if state is not self._state:
+            self._carry_over(state)
+        if self._failed:
+            self._failed = False
+            state.bench.cut()
         if state.bench_due:
             self._fire(state)
 
@@ -86,6 +93,16 @@ class DemoLive:
             return "the benchmark will not fire"
         return "no benchmark is running"
 
+    def _carry_over(self, state: WatchState) -> None:
+        """Tell the state that a jump back has begun of the benchmarks: they are real and were not undone."""
+        self._state = state
+        for result in self._results:
+            state.bench.take(result)
+        if self._armed:
+            state.bench.arm()
+        if self._running is not None:
+            state.bench.started(self._running)
+
     async def close(self) -> None:
         """End the server and the agent; closing twice is allowed."""
         if self._agent is not None:
@@ -99,6 +116,7 @@ class DemoLive:
             self._spec, url=f"http://127.0.0.1:{self._server.port}", model=state.model
         )
         self._send(BenchRequest(run=run, spec=spec))
+        self._running = run
         state.bench.started(run)
 
     def _send(self, request: AnyRequest) -> None:
@@ -110,6 +128,7 @@ class DemoLive:
     def _told(self, event: AnyEvent) -> Iterator[AnyEvent]:
         """Return what of an agent's event concerns the demo: its benchmarks, and why it has ended."""
         if isinstance(event, Link) and event.state == "failed":
+            self._running, self._failed = None, True
             yield _notice(event)
         if isinstance(event, BenchProgress | BenchResult):
             yield event
@@ -118,7 +137,8 @@ class DemoLive:
             self._busy_until_s = now_s + BUSY_FOR_S
             yield from self._report.lines(event, now_s, self._wall_s)
         if isinstance(event, BenchResult):
-            self._busy_until_s = 0.0
+            self._busy_until_s, self._running = 0.0, None
+            self._results.append(event)
 
 
 class _Report:

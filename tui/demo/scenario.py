@@ -144,7 +144,10 @@ Happening = RankFreezes | RankKilled | ServerExits | LogEnds | Prints | PortTake
 
 
 class Scenario(Part, frozen=True, kw_only=True):
-    """One scenario; ``name`` is that of its file."""
+    """One scenario; ``name`` is that of its file.
+
+    ``past`` names a scenario that was watched the day before, so that there is a past load to compare with.
+    """
 
     name: str
     title: str
@@ -153,6 +156,7 @@ class Scenario(Part, frozen=True, kw_only=True):
     log: LogPart = LogPart()
     gpus: str = "gpus.json"
     asked: Asked = Asked()
+    past: str | None = None
     slow: list[Slow] = msgspec.field(default_factory=list[Slow])
     happens: list[Happening] = msgspec.field(default_factory=list[Happening])
 

@@ -4,7 +4,7 @@ Pure: nothing here looks at a clock or at the machine, so that a scenario is the
 """
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -18,11 +18,13 @@ from tui.demo.port import Port
 from tui.demo.processes import UID, USER, Host
 from tui.demo.scenario import LinkLost, Scenario
 from tui.demo.script import script
-from tui.events import AnyEvent, Checkpoint, Hello, Link, Notice, Tick
+from tui.events import AnyEvent, Checkpoint, Hello, History, Link, Notice, Tick
+from tui.past_load import PastLoad
 
 HOST = "SIMULATED"
 LENGTH_S = 3600.0
 """So long a scenario goes on after its story has ended."""
+HISTORY_S = 0.4
 CHECKPOINT_S = 0.55
 _GIB = 1024**3
 
@@ -39,11 +41,16 @@ class Simulation:
 
 
 def simulation(
-    scenario: Scenario, port: int | None = None, busy: Callable[[], bool] = never_busy
+    scenario: Scenario,
+    *,
+    past: Sequence[PastLoad] = (),
+    port: int | None = None,
+    busy: Callable[[], bool] = never_busy,
 ) -> Simulation:
     """Lay a scenario out, on another port if one is given. Raises ScenarioFault.
 
-    ``busy`` says whether a real benchmark is on, so that the GPUs of a ready server show it.
+    ``past`` are the loads that were seen before it. ``busy`` says whether a real benchmark is on, so that the
+    GPUs of a ready server show it.
     """
     if port is not None:
         scenario = msgspec.structs.replace(
@@ -69,7 +76,7 @@ def simulation(
             _samples(SimulatedGpus(scenario, told, host, busy)),
         ]
         merged = heapq.merge(*streams, key=lambda each: each[0])
-        began = [(event.client_s - stamp(0.0)["client_s"], event) for event in _beginning(scenario)]
+        began = [(event.client_s - stamp(0.0)["client_s"], event) for event in _beginning(scenario, past)]
         whole = heapq.merge(began, merged, key=lambda each: each[0])
         ticks = ((float(second), Tick(**stamp(float(second)))) for second in range(1, int(until_s)))
         heard = cut(whole, cuts, lambda t: _again(scenario, host, t))
@@ -81,11 +88,12 @@ def simulation(
     return Simulation(events, last_s)
 
 
-def _beginning(scenario: Scenario) -> Iterator[AnyEvent]:
+def _beginning(scenario: Scenario, past: Sequence[PastLoad]) -> Iterator[AnyEvent]:
     """Yield what an agent tells before anything happens."""
     yield Link(**stamp(0.0), state="connecting", sentence="connecting")
     yield Link(**stamp(0.1), state="up", sentence=f"connected to {HOST}")
     yield from _told_first(scenario, 0.1)
+    yield History(**stamp(HISTORY_S), sentence="", loads=list(past))
     yield log.source(log.OPENED_S)
     server = scenario.server
     yield Checkpoint(
