@@ -131,9 +131,6 @@ class GpuProcesses(Event, frozen=True, kw_only=True, tag=wire.GPU_PROCESSES):
     processes: list[GpuProcess]
 
 
-# Processes.
-
-
 class Process(Part, frozen=True, kw_only=True):
     """One process of an engine's tree, arguments and environment already masked on the host.
 
@@ -180,9 +177,6 @@ class Exit(Event, frozen=True, kw_only=True, tag=wire.EXIT):
     how: Literal["gone", "zombie"]
     code: int | None = None
     sentence: str = ""
-
-
-# The log.
 
 
 class LogSource(Event, frozen=True, kw_only=True, tag=wire.LOG_SOURCE):
@@ -248,9 +242,6 @@ class Probe(Event, frozen=True, kw_only=True, tag=wire.PROBE):
     model: str | None = None
     text: str | None = None
     server: str | None = None
-
-
-# The link, the source itself.
 
 
 class Dropped(Event, frozen=True, kw_only=True, tag=wire.DROPPED):
@@ -333,6 +324,13 @@ class BenchSpec(Part, frozen=True, kw_only=True):
     seed: int = 0
 
 
+class BenchChoice(Event, frozen=True, kw_only=True, tag=wire.BENCH_CHOICE):
+    """What the person chose to do with the benchmark; ``run`` names the one that was started."""
+
+    choice: Literal["armed", "disarmed", "started"]
+    run: str | None = None
+
+
 class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
     """A benchmark on its way, twice a second at most."""
 
@@ -377,7 +375,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
 AnyEvent = (
     Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
     | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
-    | Pong | Link | Goodbye | Tick | History | Checkpoint | BenchProgress | BenchResult
+    | Pong | Link | Goodbye | Tick | History | Checkpoint | BenchChoice | BenchProgress | BenchResult
 )
 # fmt: on
 

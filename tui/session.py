@@ -4,11 +4,11 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
-from tui.events import AnyEvent, BenchSpec, History, Link, Notice, Pong, Tick
+from tui.events import AnyEvent, BenchChoice, BenchSpec, History, Link, Notice, Pong, Tick
 from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source
@@ -73,6 +73,7 @@ class Session:
         self._told: PastWanted | None = None
         self._kept: PastLoad | None = None
         self._sent: FollowRequest | None = None
+        self._newest: AnyEvent | None = None
         self.changes = 0
 
     async def updates(self) -> AsyncIterator[AnyEvent]:
@@ -104,7 +105,7 @@ class Session:
         if self.state.bench.running is not None:
             return "a benchmark is running already; B cancels it"
         if not self.state.ready:
-            self.state.bench.arm()
+            self._choose("armed")
             return "the benchmark will fire when the server is ready"
         return self._fire()
 
@@ -116,12 +117,13 @@ class Session:
             self._source.send(BenchCancelRequest(run=running))
             return "cancelling the benchmark; what was measured is kept"
         if self.state.bench.armed:
-            self.state.bench.disarm()
+            self._choose("disarmed")
             return "the benchmark will not fire"
         return "no benchmark is running"
 
     def _take(self, event: AnyEvent) -> None:
         self.state.apply(event)
+        self._newest = event
         self.changes += not isinstance(event, Tick | Pong)
         wanted = self.state.wanted
         if wanted is not None and wanted != self._sent:
@@ -163,8 +165,17 @@ class Session:
         self._source.send(
             BenchRequest(run=run, spec=spec, api_key=plan.api_key, key_from_argv=plan.key_from_argv)
         )
-        self.state.bench.started(run)
+        self._choose("started", run)
         return "the benchmark runs"
+
+    def _choose(self, choice: Literal["armed", "disarmed", "started"], run: str | None = None) -> None:
+        """Take in what was chosen as an event, so that a recording has it, as of the newest one."""
+        beside = self._newest or Tick(mono_s=0.0, wall_s=time.time(), client_s=time.monotonic())
+        chosen = BenchChoice(
+            mono_s=beside.mono_s, wall_s=beside.wall_s, client_s=beside.client_s, choice=choice, run=run
+        )
+        for each in (*self._record(chosen), chosen):
+            self.state.apply(each)
 
     def _record(self, event: AnyEvent) -> list[Notice]:
         """Write the event; return the notice that recording has ended, when it has."""

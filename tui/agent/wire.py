@@ -37,6 +37,7 @@ GOODBYE = "goodbye"
 LINK = "link"
 TICK = "tick"
 HISTORY = "history"
+BENCH_CHOICE = "bench_choice"
 
 # Client -> agent.
 WATCH = "watch"

@@ -125,6 +125,7 @@ def asked_of(options: WatchOptions) -> Asked:
         model=options.model,
         interval_s=options.interval_s,
         ready_on=options.ready_on,
+        bench_on_ready=options.bench_on_ready,
     )
 
 

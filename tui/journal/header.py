@@ -25,6 +25,7 @@ class Asked(Part, frozen=True, kw_only=True, omit_defaults=True):
     model: str | None = None
     interval_s: float = 1.0
     ready_on: Literal["token", "model", "health", "log"] = "token"
+    bench_on_ready: bool = False
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from tui.events import BenchProgress, BenchResult
+from tui.events import BenchChoice, BenchProgress, BenchResult
 
 
 @dataclass(slots=True)
 class BenchState:
     """``armed``: to be fired at ready. ``running`` is the run under way, ``results`` oldest first.
 
-    Arming is a choice of the person, not an event: the session calls ``arm``, ``disarm`` and ``started``.
+    What the person chose comes as an event where it is recorded; where it is not (a demo's live server), who
+    fires calls ``arm``, ``disarm`` and ``started``.
     """
 
     armed: bool = False
@@ -30,6 +31,13 @@ class BenchState:
         self.armed = False
         self.running = run
         self.progress = None
+
+    def choose(self, event: BenchChoice) -> None:
+        """Note what the person chose."""
+        if event.choice == "started" and event.run is not None:
+            self.started(event.run)
+        else:
+            self.armed = event.choice == "armed"
 
     def take(self, event: BenchProgress | BenchResult) -> None:
         """Note the progress or the result of a run."""

@@ -9,6 +9,7 @@ from typing import Literal
 from tui.engines.phase import Phase
 from tui.events import (
     AnyEvent,
+    BenchChoice,
     BenchProgress,
     BenchResult,
     Checkpoint,
@@ -100,6 +101,8 @@ class WatchState(Meaning):
                 self.past_loads.take(event)
             case Checkpoint():
                 self.checkpoint = event
+            case BenchChoice():
+                self.bench.choose(event)
             case Dropped():
                 self.dropped += event.samples
             case _:
@@ -214,7 +217,8 @@ class WatchState(Meaning):
     def _note_member(self, server: Server, event: Exit) -> None:
         gone = next((member for member in server.members if member.pid == event.pid), None)
         if gone is not None and gone.role.kind in ("rank", "engine_core", "controller", "detokenizer"):
-            self.lost = self.lost or gone
+            if self.lost is None and self.log_failure is None:
+                self.lost = gone
             self._note(event, "error", f"{gone.role.words} (pid {gone.pid}) is gone")
 
     def _begin(self, server: Server | None, event: Event) -> Load:
