@@ -9,6 +9,7 @@ from itertools import islice
 from tui.engines.base import Engine
 from tui.engines.clock import ClockKind, LogClock, iso_text
 from tui.engines.marks import MarkKind
+from tui.engines.phase import Phase
 from tui.engines.reader import Heard, LineReader
 from tui.engines.registry import EngineGuess
 from tui.explain.numbered import Numbered
@@ -25,10 +26,8 @@ _END_LINES = 1000
 _EARLIER_S = 60.0
 _HALF_A_YEAR_S = 183 * 86_400.0
 _DAY_S = 86_400
-# After a line that says such a thing the state is looked at before the next one.
-_CUTS = frozenset(
-    set(MarkKind) - {MarkKind.STEADY, MarkKind.FACT, MarkKind.ACCESS, MarkKind.HEARTBEAT, MarkKind.FRAME}
-)
+_ENDS = frozenset((MarkKind.START, MarkKind.READY, MarkKind.FAULT, MarkKind.SHUTDOWN))
+_MOVES = frozenset((MarkKind.BEGINS, MarkKind.WITHIN, MarkKind.ENDS, MarkKind.PROGRESS))
 # Two of them: the second has a 29 February.
 _NO_YEAR = (1970, 1972)
 
@@ -88,6 +87,7 @@ class TimedLog:
     def batches(self) -> Iterator[Batch]:
         """Iterate over the lines, those of one moment together. The first is played at 0 s."""
         reader = LineReader(self.engine)
+        cutter = _Cutter()
         clock = _Played() if self.began is not None else _Paced()
         t, lines, returns = 0.0, list[str](), list[int]()
         before: int | None = None
@@ -102,9 +102,26 @@ class TimedLog:
                 lines, returns = [], []
             t, before = now_t, number
             lines.append(line)
-            cut = any(mark.kind in _CUTS and not mark.heartbeat for mark in heard.marks)
+            cut = bool(heard.marks) and cutter.cuts(heard)
         if lines:
             yield Batch(t, lines, returns)
+
+
+class _Cutter:
+    """Says after which lines the state is looked at before the next: those that may have moved the load."""
+
+    def __init__(self) -> None:
+        self._phase: Phase | None = None
+
+    def cuts(self, heard: Heard) -> bool:
+        """Return whether a line may have moved the load."""
+        found = False
+        for mark in heard.marks:
+            if mark.kind in _ENDS:
+                found, self._phase = True, None
+            elif mark.kind in _MOVES and mark.phase is not self._phase:
+                found, self._phase = True, mark.phase
+        return found
 
 
 class _Paced:
@@ -130,8 +147,9 @@ class _Played:
 
     def read(self, heard: Heard, line: str) -> float:
         """Return when a line is played; it never goes back."""
-        if heard.time is not None and any(mark.kind is MarkKind.START for mark in heard.marks):
-            self._begin_anew(heard.time)
+        for mark in heard.marks:
+            if mark.kind is MarkKind.START and heard.time is not None:
+                self._begin_anew(heard.time)
         seconds = self._times.read(heard, line).seconds
         if seconds is not None:
             if self._shift_s is None:

@@ -118,6 +118,7 @@ class LoggedLoads:
         self._options = options
         self._reading = Reading(played=True)
         self._mono_s = 0.0
+        self._phase: Phase | None = None
         self.load: LogLoad | None = None
 
     def take(self, event: Log, buffer: LogBuffer) -> Iterator[LogLoad]:
@@ -133,14 +134,13 @@ class LoggedLoads:
             yield self.load
 
     def _take_line(self, line: str, returned: bool, buffer: LogBuffer) -> None:
-        reading, start = self._reading, self._reading.start
-        before = start.phases.phase
+        reading = self._reading
         level = reading.engine.level(line)
         number = buffer.add(line, returned=returned, level=level, at_s=self._mono_s)
         heard = reading.hear(line, number, self._mono_s)
         if heard.marks:
-            phase = reading.start.phases.phase
-            mark = stands_out(heard.marks) or (phase if phase is not before else None)
+            before, self._phase = self._phase, reading.start.phases.phase
+            mark = stands_out(heard.marks) or (self._phase if self._phase is not before else None)
             if mark is not None:
                 buffer.mark_last(mark)
 

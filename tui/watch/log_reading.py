@@ -14,7 +14,7 @@ from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.engines.registry import EngineGuess
 from tui.watch.log_start import Start
-from tui.watch.log_times import LineTimes
+from tui.watch.log_times import LineTimes, Moment
 from tui.watch.phases import Outcome
 from tui.watch.root_cause import Cause
 
@@ -141,33 +141,32 @@ class Reading:
         heard = self._reader.read(line)
         if heard is SILENCE:
             return heard
-        told = _Told(number, line, heard, played_s)
         for mark in heard.marks:
             if mark.kind is MarkKind.START:
-                self._take_start(mark, told)
+                self._take_start(mark, number, heard)
                 break
-        self._take(told)
+        self._take(number, line, heard, played_s)
         if self.start.phases.outcome in ("failed", "stopped"):
-            self._after.append(told)
+            self._after.append(_Told(number, line, heard, played_s))
         return heard
 
-    def _take(self, told: _Told) -> None:
-        moment = self._times.read(told.heard, told.line)
-        if told.played_s is not None and moment.seconds is not None:
-            moment = moment._replace(seconds=told.played_s)
-        self.start.take(told.heard, told.line, told.number, moment, self._source)
+    def _take(self, number: int, line: str, heard: Heard, played_s: float | None) -> None:
+        moment = self._times.read(heard, line)
+        if played_s is not None and moment.seconds is not None:
+            moment = Moment(played_s, moment.told, moment.whole_s)
+        self.start.take(heard, line, number, moment, self._source)
 
-    def _take_start(self, mark: Mark, told: _Told) -> None:
+    def _take_start(self, mark: Mark, number: int, heard: Heard) -> None:
         node = _node(mark)
-        if not self._same_start(node, told.heard):
-            led_in = _led_in(self._after, told.heard)
+        if not self._same_start(node, heard):
+            led_in = _led_in(self._after, heard)
             self._keep_earlier()
-            self._begin_start(led_in[0].number if led_in else told.number)
+            self._begin_start(led_in[0].number if led_in else number)
             for each in led_in:
-                self._take(each)
+                self._take(*each)
         if node is not None:
             self._nodes.add(node)
-        self._start_s = self._times.clock.read(told.heard.time)
+        self._start_s = self._times.clock.read(heard.time)
 
     def _same_start(self, node: str | None, heard: Heard) -> bool:
         """Whether a first line belongs to the start under way: printed by another process or node of it."""
