@@ -83,7 +83,7 @@ class Engine:
             await asyncio.sleep(left_s)
 
     def _print(self, text: str) -> None:
-        sys.stdout.write(filled(text, self._port, os.getpid()))
+        sys.stdout.write(filled(text, self._port, os.getpid(), time.time()))
         sys.stdout.flush()
 
 

@@ -128,10 +128,9 @@ def script(scenario: Scenario) -> Script:
     return Script(tuple(whole), _stopped(paused, scenario, moments), moments)
 
 
-def filled(text: str, port: int, pid: int, wall_s: float | None = None) -> str:
-    """Return a text with its marks filled in as of a time, without one as of now."""
-    when = time.localtime() if wall_s is None else time.gmtime(wall_s)
-    now = time.strftime("[%Y-%m-%d %H:%M:%S", when)
+def filled(text: str, port: int, pid: int, wall_s: float) -> str:
+    """Return a text with its marks filled in as of a time of day (UTC)."""
+    now = time.strftime("[%Y-%m-%d %H:%M:%S", time.gmtime(wall_s))
     return text.replace("[@NOW@", now).replace("@PORT@", str(port)).replace("@PID@", str(pid))
 
 
