@@ -22,6 +22,7 @@ from tui.replay.player import Player
 from tui.replay.tape import Tape
 from tui.requests import WatchRequest
 from tui.settings import Choices, UsageFault
+from tui.source import Source
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
 
@@ -133,7 +134,7 @@ def _paced(events: Iterator[AnyEvent], speed: float) -> Iterator[AnyEvent]:
         yield event
 
 
-def _bench_agent() -> "start.Source":
+def _bench_agent() -> Source:
     """Return an agent that runs benchmarks and looks at nothing of this machine."""
     from tui.transport.agent_source import AgentSource
     from tui.transport.local import local_opener
