@@ -59,6 +59,8 @@ class PlayerView:
     def _panel(self) -> ReplayPanel:
         player = self._player
         length_s = player.moments.length_s if player.moments.complete else None
+        if length_s is not None and player.t > length_s and not player.ended:
+            length_s = None  # a demo goes on when its story is over
         coming = player.moments.after(player.t)
         following = ""
         if coming is not None:
