@@ -37,9 +37,8 @@ class Meaning:
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
     so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
     load that became ready in this watch, None before that), ``checkpoint`` (the newest told). ``lost`` is the
-    first rank of the current load that went while its server was still there and no failure was told, None
-    without one. Properties
-    tell of the current load, or of the one that ended last until the next is taken up.
+    first rank of the current load that went before its server and before any failure was told, None without
+    one. Properties tell of the current load, or of the one that ended last until the next is taken up.
     """
 
     def __init__(self, options: WatchOptions) -> None:

@@ -42,6 +42,8 @@ from tui.watch.target import Server, choose, servers
 
 FROM_HOST = (Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Processes, Exit, Log, Probe, Pong)
 """Events that only the host can have made: the client's clock is set by these alone."""
+TOGETHER_S = 0.5
+"""A rank that goes less than this before its server was ended with it."""
 
 
 class WatchState(Meaning):
@@ -52,6 +54,7 @@ class WatchState(Meaning):
     """
 
     _end_counted: Load | None = None
+    _lost_s = 0.0
     _ready_counted: Load | None = None
     _logged: LoggedLoads | None = None
 
@@ -208,6 +211,8 @@ class WatchState(Meaning):
             return
         if event.main and event.pid == load.server.pid:
             load.exit = event
+            if event.mono_s - self._lost_s < TOGETHER_S:
+                self.lost = None
             self._finish(load, event)
             self.servers = [server for server in self.servers if not server.same_as(load.server)]
             self._choose(event)
@@ -218,7 +223,7 @@ class WatchState(Meaning):
         gone = next((member for member in server.members if member.pid == event.pid), None)
         if gone is not None and gone.role.kind in ("rank", "engine_core", "controller", "detokenizer"):
             if self.lost is None and self.log_failure is None:
-                self.lost = gone
+                self.lost, self._lost_s = gone, event.mono_s
             self._note(event, "error", f"{gone.role.words} (pid {gone.pid}) is gone")
 
     def _begin(self, server: Server | None, event: Event) -> Load:

@@ -1,0 +1,49 @@
+"""Who a failure came from: a rank that went first, else who wrote the failure's line, else nobody."""
+
+import pytest
+from watched_host import Watch, WatchedHost, process
+
+from tui.watch.culprit import Culprit, culprit
+
+OOM = "[2026-11-29 13:48:34 TP1] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
+
+
+@pytest.fixture
+def host(watched: Watch) -> WatchedHost:
+    watched_host = watched()
+    watched_host.hello()
+    main = watched_host.starts()
+    ranks = [
+        process(101 + rank, f"sglang::scheduler_TP{rank}", matched=None, ppid=main.pid) for rank in range(2)
+    ]
+    watched_host.processes(main, *ranks)
+    watched_host.log("[2026-11-29 13:48:33 TP0] Load weight begin. avail mem=9 GB")
+    return watched_host
+
+
+def test_a_rank_that_goes_before_its_server_is_the_one(host: WatchedHost) -> None:
+    host.wait(10)
+    host.exits(102, main=False)
+    assert culprit(host.state) == Culprit("TP1", 102)
+    host.wait(2.4)
+    host.exits(101, main=False)
+    host.exits(code=1)
+    assert culprit(host.state) == Culprit("TP1", 102)
+
+
+def test_a_rank_that_goes_after_the_failure_was_told_is_not(host: WatchedHost) -> None:
+    host.log(OOM)
+    assert culprit(host.state) == Culprit("TP1", 102)
+    host.wait(1)
+    host.exits(101, main=False)
+    host.wait(1)
+    host.exits(code=-9)
+    assert culprit(host.state) == Culprit("TP1", 102)
+
+
+def test_of_ranks_that_go_with_their_server_none_is_named(host: WatchedHost) -> None:
+    host.wait(10)
+    host.exits(101, main=False)
+    host.exits(102, main=False)
+    host.exits(code=-9)
+    assert culprit(host.state) == Culprit()
