@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
+from pathlib import Path
 
 from tui.events import GpuDetail, GpuDetails, GpuDriver, GpuFact, GpuFacts, Gpus, GpuSample
 from tui.journal.reader import RecordingFault
@@ -106,6 +107,11 @@ class SmiTable:
         self.ended_s = last_s
         self.skipped = rows.skipped
         self._apart_s = _apart_s(times)
+
+    @property
+    def title(self) -> str:
+        """How it is called in a sentence, without its directory."""
+        return Path(self.name).name
 
     def events(self) -> Iterator[SmiEvent]:
         """Iterate over what it tells, in order. All clocks of the events are seconds of its wall clock."""

@@ -46,8 +46,8 @@ def log_tape(server_log: str | None, nvidia_smi: str | None) -> Tape:
         evidence = _Evidence(log, table)
     except LogFault as fault:
         raise RecordingFault(str(fault)) from None
-    names = [] if log is None else [log.file.name]
-    names += [] if table is None else [table.name]
+    names = [] if log is None else [log.title]
+    names += [] if table is None else [table.title]
     options = WatchOptions(ready_on="log", log_path=None if log is None else log.file.name)
     return Tape(" and ".join(names), options, evidence.events, origin_s=0.0)
 
@@ -98,12 +98,12 @@ class _Evidence:
         skipped = self.table.skipped
         if skipped:
             rows = "1 line that is no row was" if skipped == 1 else f"{skipped} lines that are no rows were"
-            self.notices.append((True, f"{self.table.name}: {rows} left out"))
+            self.notices.append((True, f"{self.table.title}: {rows} left out"))
         if self.log is not None and log_s is not None:
             self._check_overlap(self.log, self.table, log_s)
         elif self.log is None:
             self.notices.append(
-                (False, f"{self.table.name} is played by its time stamps; it tells of GPUs alone")
+                (False, f"{self.table.title} is played by its time stamps; it tells of GPUs alone")
             )
 
     def _check_overlap(self, log: TimedLog, table: SmiTable, log_s: float) -> None:
@@ -115,7 +115,7 @@ class _Evidence:
         self.notices.append(
             (
                 True,
-                f"{log.file.name} ({_clock(log_s)} to {_clock(ended_s)}) and {table.name} "
+                f"{log.title} ({_clock(log_s)} to {_clock(ended_s)}) and {table.title} "
                 f"({_clock(table.began_s)} to {_clock(table.ended_s)}) do not overlap: perhaps their clocks "
                 "show different time zones; each is played at the times that it names",
             )
@@ -213,7 +213,7 @@ def _log(batch: Batch, path: str) -> Log:
 
 
 def _timing(log: TimedLog) -> str:
-    name = log.file.name
+    name = log.title
     if log.began is None:
         return (
             f"{name} has no time stamps: it is played at {LINES_PER_S:g} lines a second, and how long "

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice
+from pathlib import Path
 
 from tui.engines.base import Engine
 from tui.engines.clock import ClockKind, LogClock, iso_text
@@ -62,6 +63,11 @@ class TimedLog:
         self.began: Stamp | None = None
         self.whole_s = True
         self._look_at_stamps()
+
+    @property
+    def title(self) -> str:
+        """How the file is called in a sentence, without its directory."""
+        return Path(self.file.name).name
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         return iter(Numbered(self.file.chunks()))
