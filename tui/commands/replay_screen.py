@@ -8,9 +8,11 @@ from dataclasses import replace
 from tui import present
 from tui.app import TminusApp, run_screen
 from tui.commands.screen import theme_named
+from tui.engines.phase import Phase
 from tui.replay import places
 from tui.replay.player import Player
 from tui.settings import Choices
+from tui.watch.transitions import Transition
 from tui.watch.words import clock_text
 from widgets.values import LogLine, ReplayPanel, ScreenValues
 
@@ -64,7 +66,7 @@ class PlayerView:
         coming = player.moments.after(player.t)
         following = ""
         if coming is not None:
-            following = f"{coming.after or coming.kind} in {clock_text(coming.t - player.t)}"
+            following = f"{words(coming)} in {clock_text(coming.t - player.t)}"
         return ReplayPanel(
             caption=player.tape.caption,
             state=self._playing(),
@@ -108,6 +110,15 @@ class PlayerView:
     def go_to(self, wish: str) -> str:
         """Go to a time or to what the recording comes to."""
         return places.go_to(self._player, wish)
+
+
+def words(change: Transition) -> str:
+    """Return what a change comes to in a few words."""
+    if change.after is None:
+        return f"{change.kind} lost"
+    if change.kind == "phase":
+        return Phase(change.after).words
+    return change.after.replace("_", " ")
 
 
 async def show_player(
