@@ -1,9 +1,11 @@
 """``tminus export FILE --bundle OUT``: a recording as something to attach to a bug report."""
 
+import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -25,12 +27,15 @@ from tui.replay.evidence import Ended, Evidence, gather
 from tui.replay.evidence_contents import NAME as CONTENTS
 from tui.replay.evidence_contents import Masked, Replaced, contents_text
 from tui.replay.evidence_text import environment_text, log_text, versions_text
-from tui.replay.headless import Played, play
+from tui.replay.headless import Played, Run
 from tui.replay.opening import found, open_tape, options_of
 from tui.replay.ordinary import ordinary_words
 from tui.replay.report import report_html
 from tui.replay.tape import Tape
 from tui.settings import Choices, UsageFault
+from tui.watch.transitions import Transition
+
+JOURNAL = "journal.jsonl.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,10 @@ class Wanted:
     mask: bool
 
 
+Course = list[tuple[float, str, str | None]]
+"""What a load came to and when, without any name; None where nothing is compared with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What goes into a bundle: a tape and its header, cleaned, masked and anonymised."""
@@ -51,12 +60,14 @@ class Source:
     header: Header
     masking: Masking
     anonymiser: Anonymiser | None
-    reads_alike: bool
+    course: Course | None
 
 
 def run(wanted: Wanted, choices: Choices) -> int:
     """Write the bundle; return the exit code. Raises UsageFault for what cannot be read or written."""
     try:
+        if wanted.bundle is not None and os.path.lexists(Path(wanted.bundle).expanduser()):
+            raise _taken(Path(wanted.bundle))
         file = found(wanted.recording, start.recordings_folder())
         source = prepared(file, mask=wanted.mask, anonymise=wanted.anonymise)
         path = Path(wanted.bundle or f"tminus-{source.tape.name}{SUFFIX}").expanduser()
@@ -77,16 +88,21 @@ def prepared(file: Path, *, mask: bool, anonymise: bool) -> Source:
     header = rewritten(_header(file, tape), masking)
     safe = _changed(replace(tape, name=_bare(masking.text("name", tape.name))), header, masking)
     if not anonymise:
-        return Source(safe, header, masking, None, reads_alike=True)
+        return Source(safe, header, masking, None, None)
     anonymiser = Anonymiser(ordinary_words())
     anonymiser.learn(header)
-    for event in safe.read():
-        anonymiser.learn(event)
+    changes: list[Transition] = []
+    events = 0
+    for step in Run(safe).steps():
+        anonymiser.learn(step.event)
+        changes += step.changes
+        events += 1
     changed = anonymiser.anonymised(header)
     # The writer names its files after the host, which may be a word that stays elsewhere.
     name = safe.name.replace(_in_file_name(header.host), _in_file_name(changed.host))
-    named = _changed(replace(safe, name=anonymiser.in_name(name)), changed, anonymiser)
-    return Source(named, changed, masking, anonymiser, _courses(safe) == _courses(named))
+    # A recording that is still being written may have grown by names that were not learnt.
+    learnt = replace(safe, name=anonymiser.in_name(name), read=lambda: islice(safe.read(), events))
+    return Source(_changed(learnt, changed, anonymiser), changed, masking, anonymiser, _course(changes))
 
 
 def _bare(name: str) -> str:
@@ -123,36 +139,36 @@ def _changed(tape: Tape, header: Header, change: Masking | Anonymiser) -> Tape:
     return replace(tape, options=options, read=read, outline=None)
 
 
-def _courses(tape: Tape) -> list[tuple[float, str, str | None]]:
-    """Return what the load came to and when, without any name."""
-    played = play(tape)
-    return [(each.t, each.kind, each.after) for each in played.transitions]
+def _course(changes: Iterable[Transition]) -> Course:
+    return [(each.t, each.kind, each.after) for each in changes]
 
 
-def write(source: Source, path: Path) -> dict[str, int]:
-    """Write a bundle and return its files with their sizes in bytes. Raises UsageFault."""
+def write(source: Source, path: Path) -> list[str]:
+    """Write a bundle and return the names of the files in it. Raises UsageFault."""
     folder = _folder(path, source.anonymiser)
     try:
         with new_bundle(path, folder) as bundle:
             journal = PackedJournal(source.header)
             try:
-                files, sizes = _files(source, journal)
-                packed, sizes["journal.jsonl.gz"] = journal.finish()
-                order = ["journal.jsonl.gz", *files]
-                listed = {name: sizes[name] for name in order}
-                bundle.add(CONTENTS, _contents(source, listed))
-                bundle.add_open("journal.jsonl.gz", packed, sizes["journal.jsonl.gz"])
+                evidence = _played(source, journal)
+                files = {name: text.encode("utf-8", "backslashreplace") for name, text in _texts(evidence)}
+                packed, packed_bytes = journal.finish()
+                sizes = {JOURNAL: packed_bytes, **{name: len(data) for name, data in files.items()}}
+                bundle.add(CONTENTS, _contents(source, sizes, evidence))
+                bundle.add_open(JOURNAL, packed, packed_bytes)
                 for name, data in files.items():
                     bundle.add(name, data)
             finally:
                 journal.close()
     except BundleExists:
-        raise UsageFault(
-            f"{path} exists already and is kept: give another name with --bundle, or remove it"
-        ) from None
+        raise _taken(path) from None
     except OSError as error:
         raise UsageFault(f"{path} cannot be written: {error.strerror or error}") from None
-    return {CONTENTS: 0, **listed}
+    return [CONTENTS, *sizes]
+
+
+def _taken(path: Path) -> UsageFault:
+    return UsageFault(f"{path} exists already and is kept: give another name with --bundle, or remove it")
 
 
 def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
@@ -160,27 +176,23 @@ def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
     return name if anonymiser is None else anonymiser.in_name(name)
 
 
-def _files(source: Source, journal: PackedJournal) -> tuple[dict[str, bytes], dict[str, int]]:
-    """Run the tape through, into the journal and into the other files."""
+def _played(source: Source, journal: PackedJournal) -> Evidence:
+    """Run the tape through, into the journal."""
     tape = replace(source.tape, read=lambda: _with_origin(source.tape))
     # What is counted is what goes into the bundle, once.
     source.masking.recorded = source.masking.hidden = 0
-    evidence = gather(tape, source.header, journal.append)
-    files = {name: text.encode("utf-8", "backslashreplace") for name, text in _texts(evidence).items()}
-    return files, {name: len(data) for name, data in files.items()}
+    return gather(tape, source.header, journal.append)
 
 
-def _texts(evidence: Evidence) -> dict[str, str]:
+def _texts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     outcome, fault, reason = ending(evidence.state, evidence.length_s)
     ended = Ended(outcome, fault, reason)
     summary = reported(Played(evidence.transitions, evidence.state, evidence.length_s))
-    return {
-        "log.txt": log_text(evidence),
-        "environment.txt": environment_text(evidence),
-        "versions.txt": versions_text(evidence, __version__),
-        "summary.json": msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n",
-        "report.html": report_html(evidence, ended, __version__),
-    }
+    yield "log.txt", log_text(evidence)
+    yield "environment.txt", environment_text(evidence)
+    yield "versions.txt", versions_text(evidence, __version__)
+    yield "summary.json", msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n"
+    yield "report.html", report_html(evidence, ended, __version__)
 
 
 def _with_origin(tape: Tape) -> Iterator[AnyEvent]:
@@ -201,12 +213,12 @@ def _with_origin(tape: Tape) -> Iterator[AnyEvent]:
         yield event
 
 
-def _contents(source: Source, sizes: dict[str, int]) -> bytes:
+def _contents(source: Source, sizes: dict[str, int], evidence: Evidence) -> bytes:
     masking, anonymiser = source.masking, source.anonymiser
     masked = Masked(masking.hide, masking.recorded, masking.hidden)
     names = None
     if anonymiser is not None:
         counts = {sort.value: count for sort, count in sorted(anonymiser.names.counts.items())}
-        names = Replaced(counts, source.reads_alike)
+        names = Replaced(counts, source.course == _course(evidence.transitions))
     title = f"Incident bundle of tminus {__version__}, made of the recording {source.tape.name}"
     return contents_text(title, sizes, masked, names).encode("utf-8", "backslashreplace")

@@ -19,6 +19,7 @@ from tui.journal.rewrite import S, rewritten
 SHORTEST_WORD = 3
 """Shorter names are replaced where they stand as such, not wherever their letters stand alone."""
 # Words of the vocabulary between state and engines; nobody's name.
+_SENTENCES = 16_384
 _KEPT = frozenset(("matched", "about", "tminus", "engine", "phase", "fault", "run"))
 _PATHS = frozenset(("cwd", "stdout", "stderr", "path", "log_path", "ca_file"))
 _MODELS = frozenset(("model", "models"))
@@ -63,6 +64,9 @@ class Anonymiser:
         self._ordinary = frozenset(word.casefold() for word in ordinary)
         self._learning = False
         self._phrases: set[str] = set()
+        self._found = 0
+        # Sentences in whose lines nothing was found but perhaps words that are known as names.
+        self._quiet: set[bytes] = set()
         self._words: re.Pattern[str] | None = None
         self._phrase_pattern: re.Pattern[str] | None = None
 
@@ -78,9 +82,8 @@ class Anonymiser:
 
     def in_name(self, text: str) -> str:
         """Return the name of a file with the names that were learnt replaced: it may be all one word."""
-        if self._words is None:
-            self._settle()
-        return text if self._words is None else self._words.sub(self._word, text)
+        self._ready()
+        return self._with_words(text)
 
     # What a Change does.
 
@@ -104,9 +107,9 @@ class Anonymiser:
             return list(self._arguments(values))
         if field in _MODELS:
             return [self._model(value) for value in values]
-        if any("\n" in value for value in values):
+        if field != "lines" or any("\n" in value for value in values):
             return [self._free(value) for value in values]
-        return self._free("\n".join(values)).split("\n")
+        return self._lines(values)
 
     def pairs(self, field: str, values: dict[str, str]) -> dict[str, str]:
         """Return variables with the names in their values replaced."""
@@ -199,19 +202,47 @@ class Anonymiser:
     # Sentences and lines.
 
     def _free(self, text: str) -> str:
+        self._ready()
+        return self._with_words(self._places(self._with_phrases(text)))
+
+    def _lines(self, lines: list[str]) -> list[str]:
+        """Lines of a log: few sentences with ever other figures, most of which hold no name."""
+        self._ready()
+        found = self._with_phrases("\n".join(lines)).split("\n")
+        for place, line in enumerate(found):
+            sentence = _sentence(line)
+            if sentence not in self._quiet:
+                found[place] = self._heard(line, sentence)
+        return self._with_words("\n".join(found)).split("\n")
+
+    def _heard(self, line: str, sentence: bytes) -> str:
+        before = self._found
+        changed = self._places(line)
+        if self._found == before and not _telling(line, sentence) and len(self._quiet) < _SENTENCES:
+            self._quiet.add(sentence)
+        return changed
+
+    def _ready(self) -> None:
+        if not self._learning and self._words is None:
+            self._settle()
+
+    def _with_phrases(self, text: str) -> str:
+        if self._learning or self._phrase_pattern is None:
+            return text
+        return self._phrase_pattern.sub(lambda found: self._parts(found[0], Sort.MODEL), text)
+
+    def _with_words(self, text: str) -> str:
+        return text if self._learning or self._words is None else self._words.sub(self._word, text)
+
+    def _places(self, text: str) -> str:
+        """Replace what its form gives away: paths, URLs, addresses, names of hosts."""
         if self._learning:
             self._learn_said(text)
-        elif self._words is None:
-            self._settle()
-        if self._phrase_pattern is not None and not self._learning:
-            text = self._phrase_pattern.sub(lambda found: self._parts(found[0], Sort.MODEL), text)
         if "/" in text:
             text = _SLASHED.sub(self._slashed, text)
         text = with_addresses(text, self._name)
         if "." in text:
             text = _HOST_NAME.sub(lambda found: self._host(found[0]), text)
-        if self._words is not None:
-            text = self._words.sub(self._word, text)
         return text
 
     def _learn_said(self, text: str) -> None:
@@ -270,10 +301,22 @@ class Anonymiser:
         )
 
     def _name(self, sort: Sort, original: str) -> str:
+        self._found += 1
         if self._learning:
             self.names.learn(sort, original)
             return original
         return self.names.replacement(sort, original)
+
+
+def _sentence(line: str) -> bytes:
+    """Return a line without its figures; the addresses that stay are none."""
+    bare = line.replace("127.0.0.1", "").replace("0.0.0.0", "")
+    return bare.encode("utf-8", "surrogatepass").translate(None, b"0123456789")
+
+
+def _telling(line: str, sentence: bytes) -> bool:
+    """Whether other figures in the same sentence could make an address."""
+    return b"..." in sentence or b"----" in sentence or b":::" in sentence or "::" in line
 
 
 def _any_of(words: list[str]) -> re.Pattern[str] | None:

@@ -16,6 +16,8 @@ from tui.watch.state import WatchState
 from tui.watch.transitions import Transition
 
 PRINTED = 30
+PRINTED_WITHIN = 2000
+"""Versions are looked for in so many lines of each start."""
 PROCESSES = 300
 _NAMED = r"torch|transformers|triton|nccl|cuda|cudnn|flashinfer|vllm|sglang|llama\.cpp|driver|python"
 _VERSION = re.compile(
@@ -91,6 +93,7 @@ class _Gathering:
         self._processes: dict[tuple[int, float], Process] = {}
         self._printed: dict[str, BufferedLine] = {}
         self._loads = 0
+        self._begun = 0
 
     def take(self, step: Step) -> None:
         self._changes += step.changes
@@ -104,6 +107,7 @@ class _Gathering:
         if self.run.state.loads != self._loads:
             self._loads = self.run.state.loads
             self._log.begin()
+            self._begun = self._log.total
         self._take_log()
         if isinstance(step.event, Log) or step.changes:
             self._take_cause()
@@ -120,7 +124,7 @@ class _Gathering:
     def _take_log(self) -> None:
         fresh = self.run.state.log.after(self._log.total)
         self._log.take(fresh)
-        for line in fresh:
+        for line in fresh[: max(0, self._begun + PRINTED_WITHIN - self._log.total + len(fresh))]:
             if len(self._printed) < PRINTED and _VERSION.search(line.text):
                 self._printed.setdefault(line.text.split("] ")[-1], line)
 
