@@ -112,6 +112,10 @@ def _ready_text(state: Meaning) -> str:
 
 def _ready_when(state: Meaning) -> str:
     """Return "ready" with the moment, which comes first: a narrow screen cuts the model's name instead."""
+    if state.options.ready_on == "log":
+        if not state.ready_seen or state.ready_s is None or state.began_s is None:
+            return "ready"
+        return f"ready {clock_text(state.ready_s - state.began_s)} after its first line"
     if not state.ready_seen:
         return "ready since before the watch began"
     if state.ready_s is None or state.started_s is None:
