@@ -31,7 +31,7 @@ class Hello(Event, frozen=True, kw_only=True, tag=wire.HELLO):
     boot_id: str
     python: str
     kernel: str
-    cpu_count: int
+    cpu_count: int | None
     memory_total_mib: int | None
 
 

@@ -273,7 +273,7 @@ class _Story:
             boot_id="",
             python="",
             kernel="",
-            cpu_count=0,
+            cpu_count=None,
             memory_total_mib=self._facts.memory_total_mib,
         )
         yield Link(mono_s=0.0, wall_s=0.0, state="up", sentence=f"recording {self._recording.name}")

@@ -184,7 +184,7 @@ def _hello() -> Hello:
         boot_id="",
         python="",
         kernel="",
-        cpu_count=0,
+        cpu_count=None,
         memory_total_mib=None,
     )
 

@@ -105,7 +105,7 @@ def versions(evidence: Evidence, tminus: str) -> list[tuple[str, str]]:
         ("GPUs", _gpus(evidence)),
         ("kernel", UNKNOWN if hello is None else hello.kernel or UNKNOWN),
         ("Python of the agent", UNKNOWN if hello is None else hello.python or UNKNOWN),
-        ("processors", UNKNOWN if hello is None or not hello.cpu_count else str(hello.cpu_count)),
+        ("processors", UNKNOWN if hello is None or hello.cpu_count is None else str(hello.cpu_count)),
         ("memory of the host", memory or UNKNOWN),
         ("length of the recording", f"{clock_text(evidence.length_s)} ({evidence.length_s:.1f} s)"),
     ]
