@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from tui.agent import wire
-from tui.events import AnyEvent, Event, Hello, Log, LogSource, Notice, Tick
+from tui.events import AnyEvent, Event, GpuDriver, Hello, Log, LogSource, Notice, Tick
 from tui.explain.numbered import Numbered
 from tui.explain.sources import LogFault, LogFile
 from tui.journal.nvidia_smi import SmiTable
@@ -138,7 +138,9 @@ class _Evidence:
         if self.log is not None:
             yield self._at(_source(self.log), 0.0)
             streams.append(self._lines(self.log))
-        if self.table is not None:
+        if self.table is None:
+            yield self._at(_no_table(), 0.0)
+        else:
             streams.append(self._rows(self.table))
         yield from heapq.merge(*streams, key=lambda event: event.client_s)
 
@@ -187,6 +189,11 @@ def _hello() -> Hello:
         cpu_count=None,
         memory_total_mib=None,
     )
+
+
+def _no_table() -> GpuDriver:
+    sentence = "a log tells nothing of the GPUs: --nvidia-smi FILE lays a table of them beside it"
+    return GpuDriver(mono_s=0.0, wall_s=0.0, state="absent", sentence=sentence)
 
 
 def _notice(level: str, sentence: str) -> Notice:
