@@ -98,6 +98,7 @@ class Load:
         self.log_activity_s: float | None = None
         self.behind_bytes = 0
         self._log_phase: Phase | None = None
+        self._line_phase: Phase | None = None
         self._refused = False
         self._deaf = False
         self._behind = server is not None and at_s - server.started_s > SEEN_FROM_START_S
@@ -235,7 +236,6 @@ class Load:
         if self.own_lines.ours(line, mono_s):
             return False
         heard = self.log_phases.reader.read(line)
-        before = self.log_phases.phase
         level: Level = self.engine.level(line) if self.engine is not None else ""
         mark = stands_out(heard.marks)
         number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
@@ -245,8 +245,10 @@ class Load:
             self._log_reached(at_s)
             if not self.ended:
                 self.timeline.told(heard.marks, at_s)
-            if mark is None and self.log_phases.phase is not before:
+            # Also the line that had moved it before it was whole.
+            if mark is None and self.log_phases.phase is not self._line_phase:
                 buffer.mark_last(self.log_phases.phase)
+            self._line_phase = self.log_phases.phase
         if tells_progress(heard.marks):
             self.timeline.heard(at_s)
         return bool(line.strip())
