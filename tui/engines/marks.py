@@ -195,6 +195,11 @@ class Mark(msgspec.Struct, frozen=True):
     fault: FaultMark | None = None
 
 
+def somebodys_request(marks: tuple[Mark, ...]) -> bool:
+    """Return whether a line says only that a request was answered: most of a long log, and moves no load."""
+    return len(marks) == 1 and marks[0].kind is MarkKind.ACCESS
+
+
 def tells_progress(marks: tuple[Mark, ...]) -> bool:
     """Return whether a line is more than a heartbeat or somebody's request; a line without marks is."""
     for mark in marks:

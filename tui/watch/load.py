@@ -7,7 +7,7 @@ from typing import Literal
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
 from tui.engines.lines import Level
-from tui.engines.marks import Mark, MarkKind, tells_progress
+from tui.engines.marks import Mark, MarkKind, somebodys_request, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
@@ -239,7 +239,7 @@ class Load:
         level: Level = self.engine.level(line) if self.engine is not None else ""
         mark = stands_out(heard.marks)
         number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
-        if heard.marks:
+        if heard.marks and not somebodys_request(heard.marks):
             self.log_phases.take(heard, line, number, at_s)
             self.cache = cache_told(self.cache, heard.marks)
             self._log_reached(at_s)
