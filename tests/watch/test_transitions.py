@@ -368,18 +368,6 @@ def test_a_restart_of_the_host_is_the_end_of_what_ran_there(watched: Watch) -> N
     assert words(host, "fault") == ["died"]
 
 
-def test_an_end_is_told_once_also_where_the_next_load_is_a_url_alone(watched: Watch) -> None:
-    host = watched(url="http://127.0.0.1:30000")
-    host.hello()
-    host.starts()
-    host.exits(code=1)
-    host.wait(5)
-    host.starts(pid=200)
-    host.wait(5)
-    host.hello()
-    assert words(host, "fault") == ["died"]
-
-
 # In words.
 
 
