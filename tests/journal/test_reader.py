@@ -60,7 +60,14 @@ def ending(events: list[AnyEvent]) -> Notice:
 
 @pytest.mark.parametrize(
     "data",
-    [ZIPPED, TEXT, TEXT[:-1], TEXT.replace(b"\n", b"\r\n"), TEXT + b"\n\n", gzip.compress(TEXT[:-1])],
+    [
+        ZIPPED,
+        TEXT,
+        TEXT[:-1],
+        TEXT.replace(b"\n", b"\r\n"),
+        TEXT + b"\n\n",
+        gzip.compress(TEXT[:-1], mtime=0),
+    ],
     ids=["gzip", "unpacked", "no last newline", "edited elsewhere", "empty lines", "gzip, no last newline"],
 )
 def test_a_whole_recording_is_all_there_and_nothing_else(tmp_path: Path, data: bytes) -> None:
@@ -188,7 +195,7 @@ def test_a_line_that_would_take_all_memory_ends_the_reading(tmp_path: Path) -> N
     [
         (b"", "is empty"),
         (b"\n", "is no recording of tminus"),
-        (gzip.compress(b""), "is empty"),
+        (gzip.compress(b"", mtime=0), "is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no recording of tminus"),
         (b"[2026-05-28 20:26:45] server_args=ServerArgs()\n" * 50, "is no recording of tminus"),
         (b'{"t": 0.0, "k": "events"}\n', "is no recording of tminus"),
@@ -203,8 +210,9 @@ def test_a_line_that_would_take_all_memory_ends_the_reading(tmp_path: Path) -> N
         (ZIPPED[:20], "is cut in its first line: nothing of the recording is left"),
         (ZIPPED[:2], "is cut in its first line: nothing of the recording is left"),
         (ZIPPED[:10] + b"\xff" * 100, "is damaged from its beginning: it cannot be unpacked"),
-        (gzip.compress(b"\x89PNG\r\n\x1a\n\0\0"), "is no recording of tminus"),
+        (gzip.compress(b"\x89PNG\r\n\x1a\n\0\0", mtime=0), "is no recording of tminus"),
     ],
+    ids=lambda value: repr(value[:24]),
 )
 def test_what_is_no_recording_is_told_in_one_line(tmp_path: Path, data: bytes, sentence: str) -> None:
     assert fault(tmp_path, data) == sentence
