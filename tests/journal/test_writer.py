@@ -255,6 +255,15 @@ def test_a_recording_that_another_watch_is_writing_is_left(tmp_path: Path) -> No
     assert [second.path] == list(tmp_path.iterdir())
 
 
+def test_of_two_written_at_one_moment_the_one_that_began_last_is_kept(tmp_path: Path) -> None:
+    for name, size_bytes in (("20260102T000000-a", 90), ("20260102T000001-a", 80), ("20260101T000000-a", 99)):
+        path = tmp_path / f"{name}.jsonl.gz"
+        path.write_bytes(b"x" * size_bytes)
+        os.utime(path, (7, 7))
+    trim(tmp_path, Keep(files=1))
+    assert kept(tmp_path) == ["20260102T000001-a"]
+
+
 def test_what_is_no_recording_file_is_never_deleted(tmp_path: Path) -> None:
     elsewhere = tmp_path / "precious"
     elsewhere.write_text("x")

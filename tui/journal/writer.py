@@ -139,10 +139,11 @@ def open_journal(
 def trim(folder: Path, keep: Keep = DEFAULT_KEEP, *, room: int = 0) -> None:
     """Delete the oldest recordings beyond what is to be kept, with room for so many more.
 
-    One that is being written is left, and so is what is no plain file.
+    Of those written last at one moment (a file system counts in milliseconds) the one that began last is the
+    newest, by its name. One that is being written is left, and so is what is no plain file.
     """
     total_bytes = 0
-    for number, (_, size_bytes, path) in enumerate(sorted(_plain(folder), reverse=True), start=1):
+    for number, (_, path, size_bytes) in enumerate(sorted(_plain(folder), reverse=True), start=1):
         total_bytes += size_bytes
         if (number > keep.files - room or total_bytes > keep.size_bytes) and not being_written(path):
             path.unlink(missing_ok=True)
@@ -160,16 +161,16 @@ def being_written(path: Path) -> bool:
         os.close(file)
 
 
-def _plain(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return when each recording was last written, its size and place."""
-    found: list[tuple[float, int, Path]] = []
+def _plain(folder: Path) -> list[tuple[int, Path, int]]:
+    """Return when each recording was last written (in ns), its place and its size in bytes."""
+    found: list[tuple[int, Path, int]] = []
     for path in folder.glob(f"*{SUFFIX}"):
         try:
             facts = path.lstat()
         except FileNotFoundError:
             continue  # another watch has just dropped it
         if stat.S_ISREG(facts.st_mode):
-            found.append((facts.st_mtime, facts.st_size, path))
+            found.append((facts.st_mtime_ns, path, facts.st_size))
     return found
 
 
