@@ -10,7 +10,7 @@ import typer
 from tui import settings
 from tui.app import key_table
 from tui.cli import app
-from tui.commands.ending import EXIT_CODES
+from tui.replay.ending import EXIT_CODES
 from tui.screens.keys import markdown
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")

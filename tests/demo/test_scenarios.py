@@ -9,11 +9,11 @@ from scenario_truth import TRUTH, Change
 from tminus_command import Tminus
 
 from tui.commands.demo import Settled, tape_of
-from tui.commands.ending import EXIT_CODES, ending
 from tui.commands.replay import ReplayReport, reported
 from tui.demo.scenario import names, scenario
 from tui.demo.tape import simulation
 from tui.engines.phase import Phase
+from tui.replay.ending import EXIT_CODES, ending
 from tui.replay.headless import Played, Step, play
 from tui.watch.state import WatchState
 from tui.watch.target import Member

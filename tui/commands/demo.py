@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tui.commands import start
-from tui.commands.ending import EXIT_CODES
 from tui.commands.replay import headless
 from tui.commands.wait import verdict_of
 from tui.commands.watch import check_terminal
@@ -17,6 +16,7 @@ from tui.demo.scenario import DEFAULT, Scenario, ScenarioFault, scenario, scenar
 from tui.demo.tape import Simulation, simulation
 from tui.events import AnyEvent
 from tui.past_load import PastLoad
+from tui.replay.ending import EXIT_CODES
 from tui.replay.headless import Run, Step, play
 from tui.replay.player import Player
 from tui.replay.tape import Tape

@@ -12,7 +12,6 @@ import msgspec
 
 from tui import __version__
 from tui.commands import start
-from tui.commands.ending import ending
 from tui.commands.replay import reported
 from tui.events import VERSION, AnyEvent, Hello, Tick
 from tui.journal.anonymise import Anonymiser
@@ -23,6 +22,7 @@ from tui.journal.masking import Masking
 from tui.journal.reader import Recording, RecordingFault
 from tui.journal.rewrite import rewritten
 from tui.journal.writer import SUFFIX as RECORDING_SUFFIX
+from tui.replay.ending import ending
 from tui.replay.evidence import Ended, Evidence, gather
 from tui.replay.evidence_contents import NAME as CONTENTS
 from tui.replay.evidence_contents import Masked, Replaced, contents_text

@@ -1,14 +1,11 @@
 """The lines of ``--json``: an object a line, each with ``event`` and ``t`` (seconds of the command)."""
 
-from typing import Literal
-
 import msgspec
 
 from tui.events import Probe
+from tui.replay.ending import Outcome
 from tui.watch.ladder import Rung
 from tui.watch.state import WatchState
-
-Outcome = Literal["ready", "failed", "timeout", "lost"]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):

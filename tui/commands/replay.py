@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import msgspec
 
 from tui.commands import records, start
-from tui.commands.ending import ending
 from tui.commands.records import EndRecord
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.watch import check_terminal
 from tui.journal.reader import RecordingFault
 from tui.replay.bare_log import log_tape
+from tui.replay.ending import ending
 from tui.replay.headless import Played, Run, Step, play
 from tui.replay.opening import found, open_tape
 from tui.replay.player import Player

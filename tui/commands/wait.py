@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tui.commands import records, start
-from tui.commands.ending import EXIT_CODES
 from tui.commands.records import EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.events import AnyEvent, Notice
+from tui.replay.ending import EXIT_CODES
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals

@@ -1,8 +1,11 @@
 """How a recording or scenario came out, in the words and exit codes of ``wait``."""
 
-from tui.commands.records import Outcome
+from typing import Literal
+
 from tui.watch.state import WatchState
 from tui.watch.words import clock_text
+
+Outcome = Literal["ready", "failed", "timeout", "lost"]
 
 EXIT_CODES: dict[Outcome, int] = {"ready": 0, "failed": 1, "timeout": 3, "lost": 4}
 
