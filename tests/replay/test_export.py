@@ -104,6 +104,14 @@ def test_an_existing_file_is_kept_and_named(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["one.tar.gz", "rec"]
 
 
+@pytest.mark.parametrize("name", ["one.zip", "one", "one.tar", ".tar.gz", "one.tar.gz.bak"])
+def test_a_name_that_is_no_tar_gz_is_refused(tmp_path: Path, name: str) -> None:
+    recording = record(tmp_path / "rec", Load())
+    with pytest.raises(UsageFault, match=r"end the name in \.tar\.gz or \.tgz"):
+        export.run(Wanted(str(recording), str(tmp_path / name), False, True), Choices())
+    assert os.listdir(tmp_path) == ["rec"]
+
+
 def test_a_link_to_nowhere_is_not_followed(tmp_path: Path) -> None:
     out = tmp_path / "one.tar.gz"
     out.symlink_to(tmp_path / "elsewhere")

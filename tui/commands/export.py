@@ -15,11 +15,12 @@ from tui.commands import start
 from tui.commands.replay import reported
 from tui.events import VERSION, AnyEvent, Hello, Tick
 from tui.journal.anonymise import Anonymiser
-from tui.journal.bundle import SUFFIX, BundleExists, PackedJournal, new_bundle
+from tui.journal.bundle import ENDINGS, SUFFIX, BundleExists, PackedJournal, bare_name, new_bundle
+from tui.journal.bundled import NAMES
 from tui.journal.h200_records import recorder_file
 from tui.journal.header import Asked, Header
 from tui.journal.masking import Masking
-from tui.journal.reader import Recording, RecordingFault
+from tui.journal.reader import RecordingFault
 from tui.journal.rewrite import rewritten
 from tui.journal.writer import SUFFIX as RECORDING_SUFFIX
 from tui.replay.ending import ending
@@ -28,14 +29,14 @@ from tui.replay.evidence_contents import NAME as CONTENTS
 from tui.replay.evidence_contents import Masked, Replaced, contents_text
 from tui.replay.evidence_text import environment_text, log_text, versions_text
 from tui.replay.headless import Played, Run
-from tui.replay.opening import found, open_tape, options_of
+from tui.replay.opening import found, open_recording, open_tape, options_of
 from tui.replay.ordinary import ordinary_words
 from tui.replay.report import report_html
 from tui.replay.tape import Tape
 from tui.settings import Choices, UsageFault
 from tui.watch.transitions import Transition
 
-JOURNAL = "journal.jsonl.gz"
+JOURNAL = NAMES[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,11 @@ class Source:
 def run(wanted: Wanted, choices: Choices) -> int:
     """Write the bundle; return the exit code. Raises UsageFault for what cannot be read or written."""
     try:
-        if wanted.bundle is not None and os.path.lexists(Path(wanted.bundle).expanduser()):
-            raise _taken(Path(wanted.bundle))
+        if wanted.bundle is not None:
+            _check_name(Path(wanted.bundle).expanduser())
         file = found(wanted.recording, start.recordings_folder())
         source = prepared(file, mask=wanted.mask, anonymise=wanted.anonymise)
-        path = Path(wanted.bundle or f"tminus-{source.tape.name}{SUFFIX}").expanduser()
+        path = Path(wanted.bundle or _own_name(source.tape.name)).expanduser()
         sizes = write(source, path)
     except RecordingFault as fault:
         raise UsageFault(str(fault)) from None
@@ -109,6 +110,11 @@ def _bare(name: str) -> str:
     return name.removesuffix(RECORDING_SUFFIX).replace("/", "_") or "recording"
 
 
+def _own_name(recording: str) -> str:
+    """Return how a bundle is called that was given no name; that of a bundle is not told twice."""
+    return f"tminus-{recording.removeprefix('tminus-')}{SUFFIX}"
+
+
 def _in_file_name(host: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "_", host)[:60] or "host"
 
@@ -116,7 +122,7 @@ def _in_file_name(host: str) -> str:
 def _header(file: Path, tape: Tape) -> Header:
     """Return the header of a recording; a foreign one gets ours, by what its events tell."""
     if recorder_file(file) is None:
-        return Recording(file).header
+        return open_recording(file).header
     host, wall_s = tape.name, 0.0
     for number, event in enumerate(tape.read()):
         wall_s = wall_s or event.wall_s
@@ -167,12 +173,21 @@ def write(source: Source, path: Path) -> list[str]:
     return [CONTENTS, *sizes]
 
 
+def _check_name(path: Path) -> None:
+    if os.path.lexists(path):
+        raise _taken(path)
+    if not path.name.endswith(ENDINGS) or not bare_name(path.name):
+        raise UsageFault(
+            f"a bundle is a {SUFFIX}: end the name in {' or '.join(ENDINGS)} (it is {path.name})"
+        )
+
+
 def _taken(path: Path) -> UsageFault:
     return UsageFault(f"{path} exists already and is kept: give another name with --bundle, or remove it")
 
 
 def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
-    name = path.name.removesuffix(SUFFIX).removesuffix(".tgz") or "bundle"
+    name = bare_name(path.name)
     return name if anonymiser is None else anonymiser.in_name(name)
 
 

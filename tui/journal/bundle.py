@@ -17,8 +17,15 @@ from tui.events import AnyEvent, encode
 from tui.journal.header import Header
 
 SUFFIX = ".tar.gz"
+ENDINGS = (SUFFIX, ".tgz")
+"""What the name of a bundle may end in."""
 _GZIP_WINDOW_BITS = 31
 _SPOOL_BYTES = 32 * 1024 * 1024
+
+
+def bare_name(name: str) -> str:
+    """Return the name of a file without the ending of a bundle."""
+    return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
 
 
 class BundleExists(Exception):

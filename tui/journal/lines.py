@@ -5,12 +5,13 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, Protocol
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 GZIP_WINDOW_BITS = 31
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _READ_BYTES = 16 * 1024
 _TEXT_BYTES = 256 * 1024
 
@@ -22,16 +23,29 @@ what follows is no gzip data, or its checksum is wrong; ``too_long``: a line bey
 """
 
 
+class Readable(Protocol):
+    """Bytes that can be read in order."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes, none at the end."""
+        ...
+
+
+Opener = Callable[[Path], AbstractContextManager[Readable]]
+"""How a file is opened. Raises OSError."""
+
+
 class LineFile:
     """Iterates once over the lines of a file, without their newlines.
 
     A last line without a newline counts as one. When the iteration is over ``end`` says how the file ended
     (``cut`` where the caller finds that last line torn) and ``torn`` whether it lacked its newline. Raises
-    OSError for what cannot be read, a directory or a pipe among it.
+    OSError for what cannot be read, a directory or a pipe among it. ``opener`` finds the bytes in the file.
     """
 
-    def __init__(self, path: Path, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
+    def __init__(self, path: Path, limit_bytes: int = LINE_LIMIT_BYTES, opener: Opener | None = None) -> None:
         self.path = path
+        self._opener = opener or open_plain
         self.end: End = "whole"
         self.torn = False
         self._limit_bytes = limit_bytes
@@ -56,23 +70,23 @@ class LineFile:
             yield rest
 
     def _data(self) -> Generator[bytes]:
-        with open_plain(self.path) as file:
+        with self._opener(self.path) as file:
             data = file.read(_READ_BYTES)
-            if data.startswith(_GZIP):
+            if data.startswith(GZIP):
                 yield from self._unzipped(file, data)
                 return
             while data:
                 yield data
                 data = file.read(_TEXT_BYTES)
 
-    def _unzipped(self, file: BinaryIO, data: bytes) -> Generator[bytes]:
+    def _unzipped(self, file: Readable, data: bytes) -> Generator[bytes]:
         member = zlib.decompressobj(GZIP_WINDOW_BITS)
         while data or (data := file.read(_READ_BYTES)):
             if member.eof:
                 data = _next_member(file, data)
                 if not data:
                     break
-                if not data.startswith(_GZIP):
+                if not data.startswith(GZIP):
                     self.end = "damaged"
                     return
                 member = zlib.decompressobj(GZIP_WINDOW_BITS)
@@ -103,10 +117,10 @@ def open_plain(path: Path) -> BinaryIO:
     raise OSError(errno.EINVAL, "it is no plain file; save what it gives to one", str(path))
 
 
-def _next_member(file: BinaryIO, data: bytes) -> bytes:
+def _next_member(file: Readable, data: bytes) -> bytes:
     """Return what follows a finished gzip member, without the zeros that may fill up a block."""
     data = data.lstrip(b"\0")
-    while len(data) < len(_GZIP) and (more := file.read(_READ_BYTES)):
+    while len(data) < len(GZIP) and (more := file.read(_READ_BYTES)):
         data = (data + more).lstrip(b"\0")
     return data
 

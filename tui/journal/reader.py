@@ -11,7 +11,7 @@ import msgspec
 from tui import __version__
 from tui.events import VERSION, AnyEvent, Notice, convert, decode
 from tui.journal.header import Header
-from tui.journal.lines import LINE_LIMIT_BYTES, LineFile
+from tui.journal.lines import LINE_LIMIT_BYTES, LineFile, Opener
 from tui.journal.upgrade import event_upgrade, upgraded_header
 from tui.transport.clean import clean
 
@@ -40,12 +40,13 @@ class Recording:
 
     It may be gzip or unpacked. An older version is upgraded: ``header`` and events are of this version,
     ``version`` is the one in the file. Texts are cleaned, for a file may come from anywhere. Raises
-    RecordingFault for what is no recording, or a newer one.
+    RecordingFault for what is no recording, or a newer one. ``opener`` finds it inside another file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, opener: Opener | None = None) -> None:
         self.path = path
-        self.version, self.header = _header(path)
+        self._opener = opener
+        self.version, self.header = _header(path, opener)
         self._upgrade = event_upgrade(self.version)
 
     def events(self) -> Iterator[AnyEvent]:
@@ -53,7 +54,7 @@ class Recording:
 
         Raises RecordingFault where the file cannot be read any more.
         """
-        file = LineFile(self.path)
+        file = LineFile(self.path, opener=self._opener)
         first: AnyEvent | None = None
         last: AnyEvent | None = None
         number = 1
@@ -90,9 +91,9 @@ class _Sniffed(msgspec.Struct, frozen=True, kw_only=True):
     events: int
 
 
-def _header(path: Path) -> tuple[int, Header]:
+def _header(path: Path, opener: Opener | None) -> tuple[int, Header]:
     """Return the version that the file was written in, and its header in this version."""
-    file = LineFile(path, HEADER_LIMIT_BYTES)
+    file = LineFile(path, HEADER_LIMIT_BYTES, opener)
     with closing(_reading(file)) as lines:
         line = next(lines, None)
     if line is None:

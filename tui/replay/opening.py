@@ -4,6 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from tui.journal.bundle import bare_name
+from tui.journal.bundled import NAMES, is_bundle, open_bundled
 from tui.journal.h200 import H200Recording
 from tui.journal.h200_records import FILES, recorder_file
 from tui.journal.header import Asked
@@ -14,7 +16,7 @@ from tui.watch.options import WatchOptions
 
 
 def open_tape(path: Path) -> Tape:
-    """Return the tape of a recording, or of a file of the H200 recorder (its folder will do).
+    """Return the tape of a recording, of a bundle or of a file of the H200 recorder (its folder will do).
 
     Raises RecordingFault with one sentence.
     """
@@ -22,10 +24,25 @@ def open_tape(path: Path) -> Tape:
     if recorder is not None:
         measured = H200Recording(recorder)
         return Tape(measured.name, options_of(measured.asked), measured.events, origin_s=0.0)
+    recording = open_recording(path)
+    return Tape(
+        bare_name(path.resolve().name if path.is_dir() else path.name),
+        options_of(recording.header.asked),
+        recording.events,
+    )
+
+
+def open_recording(path: Path) -> Recording:
+    """Return a recording of ours: a file, that in the folder of a bundle, or that inside a packed bundle.
+
+    Raises RecordingFault with one sentence.
+    """
     if path.is_dir():
-        raise RecordingFault(f"{path} is a folder without {FILES[0]}: name a recording")
-    recording = Recording(path)
-    return Tape(path.name, options_of(recording.header.asked), recording.events)
+        inside = next((path / name for name in NAMES if (path / name).is_file()), None)
+        if inside is None:
+            raise RecordingFault(f"{path} is a folder without {NAMES[0]} or {FILES[0]}: name a recording")
+        return Recording(inside)
+    return Recording(path, open_bundled if is_bundle(path) else None)
 
 
 def found(name: str | None, folder: Path) -> Path:
