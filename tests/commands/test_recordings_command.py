@@ -79,6 +79,7 @@ def put(source: Path, place: Path, modified_s: float) -> None:
         (told(ready_after_s=123.4), "ready in 2:03"),
         (told("not_ready"), "not ready"),
         (told("not_ready", cut=True), "not ready (cut)"),
+        (told("lost", fault="auth"), "lost"),
         (told("failed", fault="died"), "failed: died"),
         (told("failed", fault="died", cause=FaultKind.UNKNOWN), "failed: died"),
         (told("failed", fault="died", cause=FaultKind.OOM_CAPTURE), "failed: out of GPU memory"),

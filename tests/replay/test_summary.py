@@ -128,12 +128,32 @@ def test_another_model_than_was_asked_for_is_a_failure(tmp_path: Path) -> None:
     assert (told.outcome, told.fault) == ("failed", "wrong_model")
 
 
-def test_a_host_that_never_answered_is_not_ready(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "outcome", "fault"),
+    [
+        (("lost", "the connection broke", "lost"), "lost", "lost"),
+        (("failed", "the key was refused", "auth"), "lost", "auth"),
+        (("connecting", "connecting again", None), "lost", "lost"),
+        (("up", "the agent runs", None), "not_ready", None),
+        (("closed", "closed", None), "not_ready", None),
+    ],
+)
+def test_a_watch_that_lost_its_host_is_lost_and_one_that_was_interrupted_is_not_ready(
+    tmp_path: Path, link: tuple[str, str, str | None], outcome: str, fault: str | None
+) -> None:
     tape = Tape()
-    told = summarise(
-        kept(tmp_path, [Link(**tape.at(), state="failed", sentence="no route", fault="refused")])
-    )
-    assert (told.outcome, told.engine, told.model) == ("not_ready", None, None)
+    before = [tape.hello(), tape.server(), tape.probe("port", "refused")]
+    last = msgspec.convert({**tape.at(), "state": link[0], "sentence": link[1], "fault": link[2]}, Link)
+    told = summarise(kept(tmp_path, [*before, last]))
+    assert (told.outcome, told.fault, told.engine) == (outcome, fault, "sglang")
+    assert outcome != "lost" or told.reason == link[1]
+
+
+def test_a_server_that_was_ready_when_its_host_was_lost_stays_ready(tmp_path: Path) -> None:
+    tape = Tape()
+    lost = Link(**tape.at(), state="lost", sentence="the connection broke")
+    told = summarise(kept(tmp_path, [tape.hello(), tape.server(), *tape.ready(), lost]))
+    assert (told.outcome, told.ready_after_s) == ("ready", 18.0)
 
 
 def test_a_recording_without_an_event_is_not_ready(tmp_path: Path) -> None:

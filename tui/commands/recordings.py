@@ -31,6 +31,7 @@ NAME = 24
 """As many cells as a name gets, which is shown whole if it can be: replay takes it."""
 UNKNOWN = "-"
 _STAMP = re.compile(r"\d{8}T\d{6}(?=-)")
+_UNDECIDED = {"not_ready": "not ready", "lost": "lost"}
 _FAULTS = {"died": "died", "shut_down": "shut down", "refused": "refuses", "wrong_model": "wrong model"}
 
 
@@ -161,8 +162,8 @@ def _came_to(summary: Summary) -> str:
     ready = "ready" if summary.ready_after_s is None else f"ready in {clock_text(summary.ready_after_s)}"
     if summary.outcome == "ready":
         return ready
-    if summary.outcome == "not_ready":
-        return "not ready"
+    if summary.outcome in _UNDECIDED:
+        return _UNDECIDED[summary.outcome]
     if summary.ready_after_s is not None:
         return f"{ready}, then {_failure(summary)}"
     return f"failed: {_failure(summary)}"

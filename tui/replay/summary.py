@@ -12,6 +12,7 @@ from tui.engines.marks import FaultKind
 from tui.events import VERSION, Notice
 from tui.journal.lines import open_plain
 from tui.journal.reader import ABOUT, Recording
+from tui.replay.ending import ending
 from tui.replay.headless import play
 from tui.replay.opening import options_of
 from tui.replay.tape import Tape
@@ -20,20 +21,21 @@ from tui.watch.state import WatchState
 
 CACHE_NAME = "recordings-cache.json"
 CACHE_LIMIT_BYTES = 8 * 1024 * 1024
-_MADE_BY = f"{__version__} {VERSION} 1"
+_MADE_BY = f"{__version__} {VERSION} 2"
 """What the summaries depend on; the last figure is that of this file's own format."""
 
-Outcome = Literal["ready", "failed", "not_ready"]
+Outcome = Literal["ready", "failed", "not_ready", "lost"]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """How a recording ends, texts cleaned.
 
-    ``fault`` is the class of a failure (died, shut_down, refused, log_failure, wrong_model) and ``cause`` the
-    kind that the log tells, both None where there is none. ``ready_after_s`` counts from the server's start
-    (where that is not known: from the first look at it), None where readiness was not seen to come; a server
-    that failed later keeps it. ``ending`` says why the
-    recording is not whole, "" when it is; ``cut`` whether that is a fault of the file.
+    ``fault`` is the class of a failure (died, shut_down, refused, log_failure, wrong_model) or of a lost link
+    (dns, auth, lost, ...), ``cause`` the kind of failure that the log tells, both None where there is none. A
+    watch that was ended before it was decided is ``not_ready``. ``ready_after_s`` counts from the server's
+    start (where that is not known: from the first look at it), None where readiness was not seen to come; a
+    server that failed later keeps it. ``ending`` says why the recording is not whole, "" when it is; ``cut``
+    whether that is a fault of the file.
     """
 
     host: str
@@ -58,8 +60,8 @@ def summarise(path: Path) -> Summary:
     header = recording.header
     played = play(Tape(path.name, options_of(header.asked), recording.events))
     state = played.state
-    outcome, fault = _outcome(state)
-    ending = _ending(state)
+    outcome, fault, reason = ending(state, played.length_s)
+    unfinished = _unfinished(state)
     return Summary(
         host=header.host,
         url=header.asked.url,
@@ -67,25 +69,15 @@ def summarise(path: Path) -> Summary:
         began_wall_s=header.began_wall_s,
         engine=None if state.engine is None else state.engine.name,
         model=state.model,
-        outcome=outcome,
+        outcome="not_ready" if outcome == "timeout" else outcome,
         fault=fault,
         cause=_cause(state) if outcome == "failed" else None,
-        reason=state.reason,
+        reason=reason,
         ready_after_s=_ready_after_s(state),
         length_s=round(played.length_s, 3),
-        ending="" if ending is None else ending.sentence,
-        cut=ending is not None and ending.level == "warning",
+        ending="" if unfinished is None else unfinished.sentence,
+        cut=unfinished is not None and unfinished.level == "warning",
     )
-
-
-def _outcome(state: WatchState) -> tuple[Outcome, str | None]:
-    if state.ready:
-        return "ready", None
-    if state.outcome == "failed":
-        return "failed", state.fault
-    if state.log_failure is not None:
-        return "failed", "log_failure"
-    return ("failed" if state.fault == "wrong_model" else "not_ready"), state.fault
 
 
 def _cause(state: WatchState) -> FaultKind | None:
@@ -101,7 +93,7 @@ def _ready_after_s(state: WatchState) -> float | None:
     return round(state.ready_s - begun_s, 3)
 
 
-def _ending(state: WatchState) -> Notice | None:
+def _unfinished(state: WatchState) -> Notice | None:
     """Return the notice that the reader puts at the end of a recording that is not whole."""
     last = state.notices[-1] if state.notices else None
     return last if last is not None and last.about == ABOUT else None
