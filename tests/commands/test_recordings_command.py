@@ -122,7 +122,44 @@ def test_every_line_fits_and_the_name_is_whole(columns: int) -> None:
     lines = table(rows, columns)
     assert max(map(width, lines)) <= columns
     assert [line[:15] for line in lines[1:]] == ["20260528T202640", "20270101T000000", "20280101T000000"]
-    assert ("BEGAN" in lines[0]) == (columns >= 100)
+    assert ("BEGAN" in lines[0]) == (columns >= 132)
+    assert columns < 80 or lines[2].endswith("failed: out of memory for the KV cache")
+
+
+LONGEST = "ready in 1:02:03, then out of GPU memory (being written)"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 132, None])
+def test_the_outcome_is_the_last_to_be_cut(columns: int | None) -> None:
+    died = told("failed", fault="died", cause=FaultKind.OOM_CAPTURE, ready_after_s=3723.0, host="h" * 40)
+    lines = table([row(told(ready_after_s=123.0)), row(died, "20270101T000000-x", written=True)], columns)
+    assert lines[2].endswith(f" {LONGEST}")
+    assert lines[1].endswith(" ready in 2:03")
+    assert ("SIZE" in lines[0]) == (columns is None)
+
+
+def test_the_model_is_shortened_before_a_column_is_left_out() -> None:
+    [_, line] = table([row(told("failed", fault="died", ready_after_s=33.0))], 80)
+    assert re.search(
+        r"^20260528T202640 gpu01 sglang Qwen3-32B +12:40 1.2 MiB ready in 0:33, then died$", line
+    )
+    oom = told("failed", fault="died", cause=FaultKind.OOM_CAPTURE, ready_after_s=33.0)
+    [head, line] = table([row(oom)], 80)
+    assert head.split() == ["RECORDING", "HOST", "MODEL", "LENGTH", "OUTCOME"]
+    assert re.search(r" Qwen3-32B +12:40 ready in 0:33, then out of GPU memory$", line)
+
+
+def test_columns_that_fit_are_all_shown() -> None:
+    [head, line] = table([row(told(ready_after_s=123.0))], 80)
+    assert head.split() == ["RECORDING", "HOST", "ENGINE", "MODEL", "LENGTH", "SIZE", "OUTCOME"]
+    assert line.split()[:4] == ["20260528T202640", "gpu01", "sglang", "Qwen/Qwen3-32B"]
+
+
+def test_where_no_terminal_shows_it_nothing_is_cut() -> None:
+    model, host = "/mnt/models/" + "m" * 300, "h" * 300
+    lines = table([row(told(host=host, model=model), "n" * 100), row(None)], None)
+    assert all(word in lines[1] for word in ("n" * 100, host, model))
+    assert not any("\u2026" in line for line in lines)
 
 
 def test_a_model_gives_way_to_its_own_name() -> None:
@@ -170,16 +207,29 @@ def test_the_newest_is_last_and_what_cannot_be_read_has_its_row(
     (folder / "20260105T000000-e.jsonl.gz").symlink_to("nowhere")
     out, err = listed(capsysbinary)
     assert [line.split()[0] for line in out[1:3]] == ["20260101T000000", "20260102T000000"]
-    assert re.search(r"20260101T000000 +url +- +simulated-qwen3 +0:04 +1\.\d KiB +ready in 0:03$", out[1])
-    assert re.search(
-        r"20260102T000000 +gpu01 +sglang +Qwen/Qwen3-32B +1:10 +7\.\d KiB +ready in 1:1\d$", out[2]
-    )
+    began = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+    url = r"url +- +simulated-qwen3 +0:04 +1\.\d KiB +ready in 0:03"
+    assert re.search(rf"20260101T000000 +{began} +{url}$", out[1])
+    host = r"gpu01 +sglang +Qwen/Qwen3-32B +1:10 +7\.\d KiB +ready in 1:1\d"
+    assert re.search(rf"20260102T000000 +{began} +{host}$", out[2])
     others = "\n".join(sorted(out[3:]))
     assert re.search(r"^20260103T000000 +is no recording of tminus$", others, re.M)
     assert re.search(r"^20260104T000000 +cannot be read: it is a directory", others, re.M)
     assert re.search(r"^20260105T000000 +cannot be read: No such file", others, re.M)
-    assert max(map(len, out)) <= 80
     assert err == ""
+
+
+@pytest.mark.parametrize(("terminal", "columns"), [(True, 80), (False, None)])
+def test_lines_are_as_wide_as_the_terminal_that_shows_them(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    terminal: bool, columns: int | None,
+) -> None:  # fmt: skip
+    put(KILLED, folder / f"20260102T000000-{'b' * 200}.jsonl.gz", 2000)
+    put(KILLED, folder / f"20260102T000000-{'c' * 200}.jsonl.gz", 2001)
+    monkeypatch.setattr(recordings.sys.stdout, "isatty", lambda: terminal)
+    recordings.run(Choices())
+    out = capsys.readouterr().out.splitlines()
+    assert (max(map(len, out)) <= 80) == (columns == 80)
 
 
 def test_an_object_a_line_is_printed_as_json(

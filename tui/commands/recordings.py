@@ -20,13 +20,15 @@ from tui.settings import Choices, UsageFault
 from tui.watch.words import FAULT_KIND_WORDS, clock_text
 from widgets.cells import clip, plain, width
 
+HEAD = ("RECORDING", "BEGAN", "HOST", "ENGINE", "MODEL", "LENGTH", "SIZE", "OUTCOME")
 COLUMNS = 80
 WIDE = 100
 MANY = 5
 """From so many recordings on that have to be played first, a person is told."""
-LEAST = 6
-OUTCOME_LEAD = 4
-"""By so many cells the outcome is wider than the widest other column before it gives way."""
+LEAST = {"HOST": 6, "ENGINE": 6, "MODEL": 8, "OUTCOME": 12}
+"""The cells that a column keeps while another can still give way; one that is not named is whole."""
+DROPPED = ("SIZE", "BEGAN", "ENGINE", "MODEL", "HOST")
+"""Which columns are left out, one after the other, before the outcome is cut."""
 NAME = 24
 """As many cells as a name gets, which is shown whole if it can be: replay takes it."""
 UNKNOWN = "-"
@@ -75,24 +77,14 @@ def encoded(row: Row) -> str:
     return msgspec.json.encode(flat | summary).decode()
 
 
-def table(rows: Sequence[Row], columns: int) -> list[str]:
-    """Return the rows as lines of at most so many cells, a head first."""
-    wide = columns >= WIDE
-    head = (
-        "RECORDING",
-        *(("BEGAN",) if wide else ()),
-        "HOST",
-        "ENGINE",
-        "MODEL",
-        "LENGTH",
-        "SIZE",
-        "OUTCOME",
-    )
-    cells = [_cells(row, name, wide=wide) for row, name in zip(rows, _names(rows), strict=True)]
-    shown = [head, *(each for each in cells if len(each) == len(head))]
-    widths = _fitted([max(map(width, column)) for column in zip(*shown, strict=True)], columns)
-    gap = " " * _gap(columns)
-    return [clip(_line(each, widths, head, gap), columns) for each in (head, *cells)]
+def table(rows: Sequence[Row], columns: int | None) -> list[str]:
+    """Return the rows as lines of at most so many cells, a head first. None: all of it, nothing is cut."""
+    shown = [_cells(row, name) for row, name in zip(rows, _names(rows), strict=True)]
+    known = [HEAD, *(cells for cells in shown if len(cells) == len(HEAD))]
+    full = {title: max(width(cells[place]) for cells in known) for place, title in enumerate(HEAD)}
+    widths = full if columns is None else _fitted(full, columns)
+    lines = [_line(cells, widths, " " * _gap(columns)) for cells in (HEAD, *shown)]
+    return lines if columns is None else [clip(line, columns) for line in lines]
 
 
 def outcome_text(row: Row) -> str:
@@ -181,14 +173,14 @@ def _names(rows: Sequence[Row]) -> list[str]:
     return [stamp if stamps.count(stamp) == 1 else row.name for row, stamp in zip(rows, stamps, strict=True)]
 
 
-def _cells(row: Row, name: str, *, wide: bool) -> tuple[str, ...]:
+def _cells(row: Row, name: str) -> tuple[str, ...]:
     """Return what stands in each column; what cannot be read has a name and the reason alone."""
     told = row.summary
     if told is None:
         return plain(name), plain(outcome_text(row))
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(_began(told)))
-    cells = (*_known(told), size_text(row.size_bytes), outcome_text(row))
-    return tuple(plain(cell) for cell in (name, *((began,) if wide else ()), *cells))
+    cells = (name, began, *_known(told), size_text(row.size_bytes), outcome_text(row))
+    return tuple(plain(cell) for cell in cells)
 
 
 def _known(told: Summary) -> tuple[str, str, str, str]:
@@ -204,29 +196,57 @@ def _began(told: Summary) -> float:
 # On the screen.
 
 
-def _columns() -> int:
+def _columns() -> int | None:
+    """Return how wide a line may be; None where no terminal shows it, and whole words are looked for."""
+    if not sys.stdout.isatty():
+        return None
     return max(40, shutil.get_terminal_size((COLUMNS, 24)).columns)
 
 
-def _gap(columns: int) -> int:
-    return 2 if columns >= WIDE else 1
+def _gap(columns: int | None) -> int:
+    return 2 if columns is None or columns >= WIDE else 1
 
 
-def _fitted(widths: Sequence[int], columns: int) -> list[int]:
-    """Return widths that fit: the widest column gives way first, but the names that replay takes last."""
-    names = min(widths[0], NAME)
-    others = [min(each, columns) for each in widths[1:]]
-    others[-1] -= OUTCOME_LEAD
-    room = columns - names - _gap(columns) * len(others) - OUTCOME_LEAD
-    while sum(others) > room and max(others) > LEAST:
-        others[others.index(max(others))] -= 1
-    return [names, *others[:-1], others[-1] + OUTCOME_LEAD]
+def _fitted(full: dict[str, int], columns: int) -> dict[str, int]:
+    """Return the columns that are shown, and widths that fit; the outcome gives way last."""
+    widths = full | {"RECORDING": min(full["RECORDING"], NAME)}
+    if columns < WIDE:
+        del widths["BEGAN"]
+    dropped = [title for title in DROPPED if title in widths]
+    while _over(_least(widths), columns) > 0 and dropped:
+        del widths[dropped.pop(0)]
+    while _over(widths, columns) > 0:
+        title = _giving_way(widths)
+        if title is None:
+            break
+        widths[title] -= 1
+    return widths
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], head: Sequence[str], gap: str) -> str:
-    if len(cells) < len(head):
-        return f"{_padded(cells[0], widths[0], head[0])}{gap}{cells[1]}"
-    return gap.join(_padded(*each) for each in zip(cells, widths, head, strict=True)).rstrip()
+def _over(widths: dict[str, int], columns: int) -> int:
+    return sum(widths.values()) + _gap(columns) * (len(widths) - 1) - columns
+
+
+def _least(widths: dict[str, int]) -> dict[str, int]:
+    """Return how far the columns beside the outcome can give way."""
+    return {
+        title: room if title == "OUTCOME" else min(room, LEAST.get(title, room))
+        for title, room in widths.items()
+    }
+
+
+def _giving_way(widths: dict[str, int]) -> str | None:
+    """Return the widest column that has cells to give, the outcome only after all others."""
+    spare = [title for title, room in widths.items() if room > LEAST.get(title, room)]
+    return max(spare, key=lambda title: (title != "OUTCOME", widths[title]), default=None)
+
+
+def _line(cells: Sequence[str], widths: dict[str, int], gap: str) -> str:
+    if len(cells) < len(HEAD):
+        return f"{_padded(cells[0], widths['RECORDING'], 'RECORDING')}{gap}{cells[1]}"
+    shown = zip(cells, HEAD, strict=True)
+    padded = [_padded(cell, widths[title], title) for cell, title in shown if title in widths]
+    return gap.join(padded).rstrip()
 
 
 def _padded(cell: str, room: int, title: str) -> str:
