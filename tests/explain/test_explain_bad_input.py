@@ -6,6 +6,7 @@ import lzma
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,3 +167,40 @@ def test_closed_standard_input_is_an_empty_log() -> None:
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, timeout=60, check=False)
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+# What another command plays.
+
+OURS = b'{"tminus":"0.1.0","events":2,"host":"gpu01","began_wall_s":1.0}\n{"kind":"tick","mono_s":1.0}\n'
+RECORDER = b'{"k":"events","t":0.001,"ev":"launch","pid":1687,"cmd":["bash"]}\n'
+
+
+@pytest.mark.parametrize("first", [OURS, RECORDER], ids=["ours", "recorder"])
+@pytest.mark.parametrize("packed", ["gzip", "unfinished", "plain"])
+def test_a_recording(refuse: Refuse, tmp_path: Path, first: bytes, packed: str) -> None:
+    path = tmp_path / "recording"
+    squeeze = zlib.compressobj(6, zlib.DEFLATED, 31)
+    begun = squeeze.compress(first) + squeeze.flush(zlib.Z_SYNC_FLUSH)
+    path.write_bytes({"gzip": gzip.compress(first), "unfinished": begun, "plain": first}[packed])
+
+    assert refuse(str(path)) == f"{path} is a recording, no log; tminus replay {path} plays it"
+
+
+def test_a_recording_among_logs(refuse: Refuse, write: Write, tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    path.write_bytes(OURS)
+
+    assert "is a recording" in refuse(write("INFO: a line\n"), str(path))
+
+
+def test_a_recording_on_standard_input(tminus: Tminus) -> None:
+    done = tminus("-", given=OURS)
+
+    assert done.returncode == 2
+    sentence = b"standard input is a recording, no log; save it as FILE: tminus replay FILE plays it"
+    assert done.stderr == b"tminus: " + sentence + b"\n"
+
+
+@pytest.mark.parametrize("first", ['{"events": 2}', '{"k": "x", "t": 1.0}', '{"tminus": 1}', "{", "[1]"])
+def test_a_log_of_json_lines_is_no_recording(write: Write, first: str) -> None:
+    assert cli.run(["explain", write(f"{first}\nINFO: a line\n")]) == 0

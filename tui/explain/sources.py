@@ -12,6 +12,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
+import msgspec
+
 from tui.transport.clean import clean
 
 STANDARD_INPUT = "-"
@@ -29,6 +31,9 @@ _PACKED = {
     b"BZh": ("bzip2", "bzip2 -dc"),
     b"PK\x03\x04": ("zip", "unzip -p"),
 }
+_STREAMS = ("events", "gpu", "proc", "log", "http")
+"""What a line of the H200 recorder can be of."""
+_FIRST_LINE_BYTES = 8192
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -51,7 +56,9 @@ class LogFile:
     def chunks(self, skip_lines: int = 0) -> Iterator[bytes]:
         """Give the text in pieces, from behind so many newlines on. Raises LogFault."""
         with self._told(), self._opened() as file:
-            yield from _without_lines(_checked(self.name, _pieces(file), self.reads_input), skip_lines)
+            text = _unpacked(file)
+            self._refuse_recording(text)
+            yield from _without_lines(_checked(self.name, _pieces(text), self.reads_input), skip_lines)
 
     def keep(self) -> None:
         """See to it that it can be read twice: what is no file on a disk is copied there. Raises LogFault."""
@@ -95,6 +102,12 @@ class LogFile:
             with open(self.given, "rb") as file:
                 yield file
 
+    def _refuse_recording(self, text: BufferedReader | gzip.GzipFile) -> None:
+        if _is_recording(text.peek(_FIRST_LINE_BYTES)):
+            piped = self.given == STANDARD_INPUT
+            how = "save it as FILE: tminus replay FILE" if piped else f"tminus replay {self.name}"
+            raise LogFault(f"{self.name} is a recording, no log; {how} plays it")
+
     def _advice(self, error: OSError) -> str:
         if isinstance(error, FileNotFoundError):
             return f"check the path, or give the log on standard input: {self.reads_input}"
@@ -103,12 +116,33 @@ class LogFile:
         return "copy the file to this machine and name the copy"
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """Give a file's bytes, unpacked if they are gzip's, whatever the file is called."""
+class _FirstLine(msgspec.Struct, frozen=True):
+    """What the first line of a recording of ours has (``tminus``, ``events``), or of the H200 recorder's."""
+
+    tminus: str = ""
+    events: int = 0
+    k: str = ""
+    t: float | None = None
+
+
+def _is_recording(head: bytes) -> bool:
+    """Whether text begins like what ``replay`` plays."""
+    try:
+        line = msgspec.json.decode(head.partition(b"\n")[0], type=_FirstLine)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return bool(line.tminus and line.events) or (line.k in _STREAMS and line.t is not None)
+
+
+def _unpacked(file: IO[bytes]) -> BufferedReader | gzip.GzipFile:
+    """Return the text of a file, unpacked if it is gzip's, whatever the file is called."""
     buffered = cast("BufferedReader", file)
     packed = buffered.peek(2)[:2] == _GZIP
-    source = cast("IO[bytes]", gzip.GzipFile(fileobj=buffered)) if packed else file
-    while piece := source.read(CHUNK_BYTES):
+    return gzip.GzipFile(fileobj=buffered) if packed else buffered
+
+
+def _pieces(text: BufferedReader | gzip.GzipFile) -> Iterator[bytes]:
+    while piece := text.read(CHUNK_BYTES):
         yield piece
 
 
