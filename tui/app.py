@@ -31,6 +31,8 @@ from widgets.palette import Palette
 
 LOST_TERMINAL = 129
 INTERRUPTED = 130
+PLAYS = "app.pause"
+"""The binding whose key, Space, plays and pauses over a tape."""
 
 
 class TminusApp(App[None], inherit_bindings=False):
@@ -78,7 +80,7 @@ class TminusApp(App[None], inherit_bindings=False):
         """The keys that work in this application."""
         if not self._replays:
             return [key for key in key_table() if key.group != "replay"]
-        return [key for key in key_table() if key.id != "app.pause"]  # Space plays there
+        return [key for key in key_table() if key.id != PLAYS]
 
     def _register_themes(self) -> None:
         for name in BUILTIN_THEMES:
@@ -136,7 +138,10 @@ class TminusApp(App[None], inherit_bindings=False):
             )
 
     def _main_bindings(self) -> list[BindingType]:
-        return [*MainScreen.BINDINGS, *(ReplayScreen.BINDINGS if self._replays else [])]
+        if not self._replays:
+            return MainScreen.BINDINGS
+        own = [each for each in MainScreen.BINDINGS if not (isinstance(each, Binding) and each.id == PLAYS)]
+        return [*own, *ReplayScreen.BINDINGS]
 
     def action_interrupt(self) -> None:
         """Copy what is selected, or quit as Ctrl-C does."""

@@ -66,9 +66,11 @@ def _size() -> tuple[int, int]:
     return 80, 24
 
 
-def refusal(known: Facts) -> str | None:
-    """Return the sentence why no screen can be drawn here, or None."""
-    way = "use 'tminus wait' for plain lines, or '--once --json' for one snapshot"
+WITHOUT_SCREEN = "use 'tminus wait' for plain lines, or '--once --json' for one snapshot"
+
+
+def refusal(known: Facts, way: str = WITHOUT_SCREEN) -> str | None:
+    """Return the sentence why no screen can be drawn here and which ``way`` there is without, or None."""
     if not known.input_is_tty:
         return f"standard input is no terminal, so no key could be read: {way}"
     if not known.output_is_tty:

@@ -16,7 +16,7 @@ from tui.demo.live import LiveServer, launch
 from tui.demo.scenario import scenario
 from tui.demo.tape import simulation
 from tui.events import AnyEvent, BenchProgress, BenchSpec, Link, Log, Notice
-from tui.replay.headless import play
+from tui.replay.headless import Run, play
 from tui.replay.player import Player
 from tui.requests import AnyRequest, BenchRequest, WatchRequest
 from tui.source import Source
@@ -206,6 +206,29 @@ async def test_while_it_generates_the_gpus_are_busy_and_the_log_tells_of_its_bat
     assert "gen throughput (token/s): 150.00" in heard[1].lines[0]
     assert live.busy()
     assert [type(each) for each in source.asked] == [BenchRequest]
+
+
+async def test_at_a_moment_before_ready_nothing_is_generated_for_a_benchmark_that_goes_on(
+    server: LiveServer,
+) -> None:
+    progress = BenchProgress(
+        mono_s=1.0, wall_s=1.0, run="r", stage="measure", completed=1, failed=0, in_flight=2, requests=4,
+        output_tokens=300, elapsed_s=2.0, output_tokens_per_s=150.0,
+    )  # fmt: skip
+    live = DemoLive(server, SMALL, lambda: Telling([progress, progress]))
+    chosen = scenario("ready")
+    simulated = simulation(chosen)
+    assert live.start_bench(play(tape_of(chosen, simulated), Settled(simulated.told_s)).state) != ""
+    earlier = Run(tape_of(chosen, simulated))
+    step = earlier.advance()
+    assert step is not None
+
+    live.took(step, earlier.state)
+    heard = aiter(live.events())
+    told = [await asyncio.wait_for(anext(heard), PATIENCE_S) for _ in range(2)]
+
+    assert told == [progress, progress], "no line of the log is made up"
+    assert not live.busy()
 
 
 async def test_an_agent_that_cannot_be_started_is_told_and_leaves_the_link_alone(server: LiveServer) -> None:

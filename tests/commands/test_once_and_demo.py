@@ -4,6 +4,7 @@ import signal
 import time
 from typing import cast
 
+import pytest
 from simulated_launch import Launch
 from tminus_command import Tminus
 
@@ -69,6 +70,24 @@ def test_a_scenario_that_does_not_end_is_3_a_minute_after_its_story(tminus: Tmin
     assert (end["outcome"], end["phase"]) == ("timeout", "capture")
     assert 85 < cast("float", end["t"]) < 100
     assert done.code == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "pid"), [("rank-killed", "TP5", 4205), ("oom-capture", "TP3", 4203)]
+)
+def test_the_printed_object_names_the_culprit_of_the_end_and_of_nothing_else(
+    tminus: Tminus, name: str, rank: str, pid: int
+) -> None:
+    done = tminus.run("demo", "--scenario", name, "--headless", "--json")
+
+    changes = cast("list[dict[str, object]]", done.last["transitions"])
+    named = [
+        (each["kind"], each["to"], each["rank"], each["pid"]) for each in changes if each["pid"] is not None
+    ]
+    assert ("verdict", "dead", rank, pid) in named
+    assert {(each[2], each[3]) for each in named} == {(rank, pid)}
+    assert all((each["rank"] is None) == (each["pid"] is None) for each in changes)
+    assert done.code == 1
 
 
 def test_the_scenarios_are_listed_with_their_titles(tminus: Tminus) -> None:

@@ -101,13 +101,16 @@ async def test_its_log_reads_as_a_server_writes_it(engine: Launch) -> None:
 
 async def test_it_is_found_as_an_engine_is_found_and_its_ranks_bear_their_titles(engine: Launch) -> None:
     process = psutil.Process(engine.pid)
-    assert await eventually(lambda: len(process.children()) == 9)
     sglang = next(each for each in matchers() if each.engine == "sglang")
-    titles = [" ".join(child.cmdline()) for child in process.children()]
 
+    def titles() -> list[str]:
+        return [" ".join(child.cmdline()).strip() for child in process.children()]
+
+    # A child is there before it has its title.
+    assert await eventually(lambda: sum("sglang::" in title for title in titles()) == 9)
     assert any(re.search(pattern, " ".join(process.cmdline())) for pattern in sglang.argv)
-    assert all(any(re.search(pattern, title) for pattern in sglang.titles) for title in titles)
-    assert "sglang::scheduler_TP7" in [title.strip() for title in titles]
+    assert all(any(re.search(pattern, title) for pattern in sglang.titles) for title in titles())
+    assert "sglang::scheduler_TP7" in titles()
 
 
 async def test_nothing_is_left_after_its_end() -> None:

@@ -2,9 +2,9 @@
 
 import msgspec
 import pytest
-from tapes import BEGAN_S, WALL_AHEAD_S, load, tape
+from tapes import BEGAN_S, LOG, WALL_AHEAD_S, Clocks, load, tape
 
-from tui.events import AnyEvent, Tick
+from tui.events import AnyEvent, Log, Tick
 from tui.replay.headless import Run, Step, play
 from tui.replay.tape import Tape
 from tui.watch.options import WatchOptions
@@ -81,3 +81,16 @@ def test_the_options_of_the_tape_count() -> None:
     assert isinstance(made, Tape)
     ready = [each for each in play(made).transitions if each.after == "ready" and each.kind == "readiness"]
     assert [each.reason for each in ready] == ["200 OK"]
+
+
+def test_a_phase_that_an_unfinished_bar_began_has_the_bar_for_its_reason_not_the_ports_answer() -> None:
+    clocks = Clocks()
+    bar = "Capturing batches (bs=512 avail_mem=9.71 GB):   0%|          | 0/52 [00:00<?, ?it/s]"
+    refused = load(31)[-1]
+    unfinished = Log(
+        **clocks.at(32.0), lines=[], tail=bar, returns=[], path=LOG, device=1, inode=2, offset=10_000
+    )
+
+    changes = play(tape([*load(29, ready_at=None), refused, unfinished])).transitions
+
+    assert [(each.after, each.reason) for each in changes if each.after == "capture"] == [("capture", bar)]

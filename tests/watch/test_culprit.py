@@ -41,6 +41,18 @@ def test_a_rank_that_goes_after_the_failure_was_told_is_not(host: WatchedHost) -
     assert culprit(host.state) == Culprit("TP1", 102)
 
 
+def test_ranks_that_go_with_their_server_are_not_told_after_the_one_that_went_first(
+    host: WatchedHost,
+) -> None:
+    host.wait(10)
+    host.exits(102, main=False)
+    host.wait(2.4)
+    host.exits(101, main=False)
+    host.exits(code=1)
+    gone = [note.sentence for note in host.state.notices if note.sentence.endswith("is gone")]
+    assert gone == ["rank TP1 (pid 102) is gone"]
+
+
 def test_of_ranks_that_go_with_their_server_none_is_named(host: WatchedHost) -> None:
     host.wait(10)
     host.exits(101, main=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tui.commands import start
-from tui.commands.replay import headless
+from tui.commands.replay import WITHOUT_SCREEN, headless
 from tui.commands.wait import verdict_of
 from tui.commands.watch import check_terminal
 from tui.demo.scenario import DEFAULT, Scenario, ScenarioFault, scenario, scenarios
@@ -42,7 +42,7 @@ def run(choices: Choices, *, list_all: bool = False) -> int:
         chosen = scenario(choices.scenario or DEFAULT)
         if choices.headless or choices.json:
             return _headless(chosen, choices)
-        check_terminal()
+        check_terminal(WITHOUT_SCREEN)
         from tui.commands.replay_screen import show_player
 
         return asyncio.run(show_player(lambda: _player(chosen, choices), choices, rings=True))

@@ -43,8 +43,8 @@ class DemoLive:
         self._report = _Report()
 
     def busy(self) -> bool:
-        """Whether the server generates for a benchmark right now."""
-        return time.monotonic() < self._busy_until_s
+        """Whether the server generates for a benchmark right now, at a moment at which it is ready."""
+        return self._ready and time.monotonic() < self._busy_until_s
 
     async def events(self) -> AsyncIterator[AnyEvent]:
         """Iterate over what benchmarks tell; an agent that ends is started again by the next one."""
@@ -56,6 +56,11 @@ class DemoLive:
                 for each in self._told(event):
                     yield each
             self._agent = None
+
+    @property
+    def _ready(self) -> bool:
+        """Whether the tape stands where its server answers: before that nothing of it is generated."""
+        return self._state is not None and self._state.ready
 
     def took(self, step: Step, state: WatchState) -> None:
         """Open the server's port when the tape is ready; fire what is armed then."""
@@ -72,6 +77,8 @@ class DemoLive:
 
     def start_bench(self, state: WatchState) -> str:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
+        if state is not self._state:
+            self._carry_over(state)
         if state.bench.running is not None:
             return "a benchmark is running already; B cancels it"
         if state.ready:
@@ -135,7 +142,8 @@ class DemoLive:
         if isinstance(event, BenchProgress) and event.in_flight:
             now_s = time.monotonic()
             self._busy_until_s = now_s + BUSY_FOR_S
-            yield from self._report.lines(event, now_s, self._wall_s)
+            if self._ready:
+                yield from self._report.lines(event, now_s, self._wall_s)
         if isinstance(event, BenchResult):
             self._busy_until_s, self._running = 0.0, None
             self._results.append(event)

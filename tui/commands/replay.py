@@ -30,6 +30,9 @@ def to_its_end(_step: Step, _state: WatchState) -> bool:
     return False
 
 
+WITHOUT_SCREEN = "add --json for what changed and the end, or --headless for plain lines"
+
+
 class TransitionPart(msgspec.Struct, frozen=True, kw_only=True, rename={"before": "from", "after": "to"}):
     """One change; ``t`` is in seconds since the first event (of a recorder's file: its own t)."""
 
@@ -65,7 +68,7 @@ def run(wanted: Wanted, choices: Choices) -> int:
         if choices.json or choices.headless:
             headless(tape, json=choices.json)
             return 0
-        check_terminal()
+        check_terminal(WITHOUT_SCREEN)
         from tui.commands.replay_screen import show_player
 
         async def opened() -> Player:

@@ -22,8 +22,8 @@ def run(choices: Choices) -> int:
     return asyncio.run(show(opened, choices))
 
 
-def check_terminal() -> None:
-    """Raise UsageFault where no screen can be drawn."""
-    refused = terminal.refusal(terminal.facts())
+def check_terminal(way: str = terminal.WITHOUT_SCREEN) -> None:
+    """Raise UsageFault where no screen can be drawn; ``way`` says what works without one."""
+    refused = terminal.refusal(terminal.facts(), way)
     if refused is not None:
         raise UsageFault(refused)

@@ -5,34 +5,35 @@ what a watch has to find out, so they are dropped here, before anything else rea
 fair to read, but says no more than ``tcp``.)
 """
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from io import BufferedReader
+from contextlib import closing
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
-from tui.journal.reader import RecordingFault
+from tui.journal.lines import LineFile
+from tui.journal.reader import CLOCK_LIMIT_S, RecordingFault
 
 FILES = ("recording.jsonl.gz", "recording.jsonl")
 """What a recording is called in its folder."""
-_GZIP = b"\x1f\x8b"
 _FIRST_LINE_BYTES = 1 << 20
+
+Moment = Annotated[float, msgspec.Meta(gt=-CLOCK_LIMIT_S, lt=CLOCK_LIMIT_S)]
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
     """What every line has: its stream, its time, and of ``events`` the kind."""
 
     k: str
-    t: float
+    t: Moment
     ev: str = ""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One line; ``t`` is in seconds since the server was started."""
 
-    t: float
+    t: Moment
 
 
 class GpuRow(msgspec.Struct, frozen=True, array_like=True):
@@ -159,13 +160,12 @@ _TYPES: dict[tuple[str, str], type[AnyRecord]] = {
 
 def recorder_file(path: Path) -> Path | None:
     """Return the recorder's file that a path names, itself or in its folder; None for anything else."""
-    if path.is_dir():
-        return next((path / name for name in FILES if (path / name).is_file()), None)
     try:
-        with _opened(path) as file:
-            first = file.readline(_FIRST_LINE_BYTES)
-        line = msgspec.json.decode(first, type=_Line)
-    except (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
+        if path.is_dir():
+            return next((path / name for name in FILES if (path / name).is_file()), None)
+        with closing(iter(LineFile(path, _FIRST_LINE_BYTES))) as lines:
+            line = msgspec.json.decode(next(lines, b""), type=_Line)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return path if line.k in {stream for stream, _ in _TYPES} else None
 
@@ -175,33 +175,26 @@ def read_records(path: Path) -> Iterator[AnyRecord]:
 
     Raises RecordingFault for a file that cannot be read at all.
     """
-    t = 0.0
-    number = 0
+    t, number, file = 0.0, 0, LineFile(path)
     try:
-        with _opened(path) as file:
-            for line in file:
-                number += 1
-                record = _record(line)
-                if record is not None:
-                    t = record.t
-                    yield record
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        yield Cut(t=t, sentence=f"the recording is cut after line {number}")
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        yield Cut(t=t, sentence=f"the recording is broken from line {number} on")
+        for line in file:
+            number += 1
+            record = _record(line)
+            if record is not None:
+                t = record.t
+                yield record
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        cut = file.torn or file.end == "damaged"
+        said = f"cut after line {number - 1}" if cut else f"broken from line {number} on"
+        yield Cut(t=t, sentence=f"the recording is {said}")
+        return
     except OSError as error:
         raise RecordingFault(f"{path} cannot be read: {error.strerror}") from None
+    if file.end != "whole":
+        yield Cut(t=t, sentence=f"the recording is cut after line {number}")
 
 
 def _record(line: bytes) -> AnyRecord | None:
     head = msgspec.json.decode(line, type=_Line)
     kind = _TYPES.get((head.k, head.ev))
     return None if kind is None else msgspec.json.decode(line, type=kind)
-
-
-def _opened(path: Path) -> BufferedReader | gzip.GzipFile:
-    file = path.open("rb")
-    if file.peek(2)[:2] != _GZIP:
-        return file
-    file.close()
-    return gzip.open(path)

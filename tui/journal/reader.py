@@ -18,7 +18,8 @@ from tui.transport.clean import clean
 ABOUT = "journal"
 """What the notice at the end of a recording that is not whole is about."""
 HEADER_LIMIT_BYTES = 1024 * 1024
-LONGEST_S = 366 * 86_400.0
+CLOCK_LIMIT_S = 1e10
+"""No clock shows as much: three hundred years. Beyond it differences and dates are no figures any more."""
 NOT_OURS = "no recording of tminus"
 CUT_AT_ONCE = "cut in its first line: nothing of the recording is left"
 _BEGINNING = b'{"tminus":'
@@ -76,9 +77,16 @@ def read_event(line: bytes, upgrade: Callable[[bytes], bytes] | None = None) -> 
     """Return the event of a line with its texts cleaned, None for what is none of this version."""
     try:
         event = decode(line if upgrade is None else upgrade(line))
+        if not has_possible_clocks(event):
+            return None
         return event if _is_clean(line) else convert(_cleaned(msgspec.to_builtins(event)))
     except _BROKEN:
         return None
+
+
+def has_possible_clocks(event: AnyEvent) -> bool:
+    """Say whether the three clocks of an event are what a clock can show."""
+    return all(-CLOCK_LIMIT_S < each < CLOCK_LIMIT_S for each in (event.mono_s, event.wall_s, event.client_s))
 
 
 # The first line.
@@ -211,6 +219,6 @@ def _cut(first: AnyEvent | None, last: AnyEvent | None, ending: Ending) -> Notic
 
 def _clock_text(seconds: float) -> str:
     """Return a length as the replay's clock shows it: 3:12, 1:02:03."""
-    minutes, left = divmod(int(min(max(0.0, seconds), LONGEST_S)), 60)
+    minutes, left = divmod(int(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"

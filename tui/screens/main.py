@@ -181,7 +181,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Tell the person what a key did, in the status line and the notes."""
         if sentence:
             self.status.answer(sentence, _ANSWER_PAINTS)
-            self.notes.add(_time_of_day(), sentence)
+            shown = self._values.time_of_day if self._values is not None else ""
+            self.notes.add(shown or _time_of_day(), sentence)
 
     # Keys.
 

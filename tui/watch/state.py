@@ -44,6 +44,8 @@ FROM_HOST = (Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Process
 """Events that only the host can have made: the client's clock is set by these alone."""
 TOGETHER_S = 0.5
 """A rank that goes less than this before its server was ended with it."""
+GONE = "rank gone"
+"""What a notice is about that a rank or another part of the server has gone."""
 
 
 class WatchState(Meaning):
@@ -213,6 +215,7 @@ class WatchState(Meaning):
             load.exit = event
             if event.mono_s - self._lost_s < TOGETHER_S:
                 self.lost = None
+            self._forget_gone(event.mono_s)
             self._finish(load, event)
             self.servers = [server for server in self.servers if not server.same_as(load.server)]
             self._choose(event)
@@ -224,7 +227,13 @@ class WatchState(Meaning):
         if gone is not None and gone.role.kind in ("rank", "engine_core", "controller", "detokenizer"):
             if self.lost is None and self.log_failure is None:
                 self.lost, self._lost_s = gone, event.mono_s
-            self._note(event, "error", f"{gone.role.words} (pid {gone.pid}) is gone")
+            self._note(event, "error", f"{gone.role.words} (pid {gone.pid}) is gone", about=GONE)
+
+    def _forget_gone(self, ended_s: float) -> None:
+        """Take back that ranks are gone which went with their server: the one that went first stands."""
+        for note in list(self.notices):
+            if note.about == GONE and ended_s - note.mono_s < TOGETHER_S:
+                self.notices.remove(note)
 
     def _begin(self, server: Server | None, event: Event) -> Load:
         """Take up a load: everything of the one before but its end is let go."""
@@ -255,14 +264,20 @@ class WatchState(Meaning):
             self.alerts += 1
             self.log.settle()
 
-    def _note(self, event: Event, level: Literal["info", "warning", "error"], sentence: str) -> None:
+    def _note(
+        self,
+        event: Event,
+        level: Literal["info", "warning", "error"],
+        sentence: str,
+        about: str = "server",
+    ) -> None:
         self.notices.append(
             Notice(
                 mono_s=event.mono_s,
                 wall_s=event.wall_s,
                 client_s=event.client_s,
                 level=level,
-                about="server",
+                about=about,
                 sentence=sentence,
             )
         )

@@ -11,9 +11,11 @@ from tui.watch.ladder import NEEDS_A_PERSON, READY_RUNG
 from tui.watch.load import End
 from tui.watch.log_buffer import BufferedLine, LogBuffer
 from tui.watch.meaning import Meaning
+from tui.watch.words import shortened
 
 Kind = Literal["phase", "verdict", "readiness", "fault"]
 
+_TOLD_BY_PORT = (Phase.START_API, Phase.WARMUP, Phase.READY)
 _REASON_LENGTH = 300
 
 
@@ -143,9 +145,16 @@ def _phase_reason(state: Meaning, lines: int) -> str:
     found = ""
     for line in _newest(state.log, lines):
         if line.mark is state.phase:
-            return line.text.strip()[:_REASON_LENGTH]
-        found = found or (line.text.strip()[:_REASON_LENGTH] if line.mark is not None else "")
-    return found or next((rung.answer for rung in reversed(state.ladder) if rung.answer), "")
+            return shortened(line.text.strip(), _REASON_LENGTH)
+        found = found or (shortened(line.text.strip(), _REASON_LENGTH) if line.mark is not None else "")
+    if found:
+        return found
+    if state.phase is Phase.LAUNCH:
+        return state.ladder[0].answer
+    unfinished = state.log_tail.strip()[:_REASON_LENGTH]
+    if unfinished and state.phase not in _TOLD_BY_PORT:
+        return unfinished
+    return next((rung.answer for rung in reversed(state.ladder) if rung.state == "ok" and rung.answer), "")
 
 
 def _newest(log: LogBuffer, lines: int) -> Iterator[BufferedLine]:
