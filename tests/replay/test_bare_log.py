@@ -222,5 +222,5 @@ def test_a_log_that_is_not_there_is_one_clear_line(path: Path) -> None:
 
 def test_a_recording_is_no_log() -> None:
     recording = Path(__file__).parents[1] / "fixtures" / "recordings" / "version-1-url.jsonl.gz"
-    with pytest.raises(RecordingFault, match="is a recording, no log; tminus replay .* plays it"):
+    with pytest.raises(RecordingFault, match=r"is a recording, no log; tminus replay .* plays it"):
         log_tape(str(recording), None)
