@@ -22,6 +22,7 @@ from tui.engines.phase import Phase
 from tui.engines.reader import SILENCE, Heard, LineReader
 from tui.watch.lanes import Lanes
 from tui.watch.root_cause import QUOTE_LENGTH, Cause, Quote, Suspects
+from tui.watch.words import shortened
 
 Outcome = Literal["unfinished", "ready", "failed", "stopped"]
 # A draft model's comes after that of the model proper.
@@ -161,7 +162,7 @@ class LogPhases:
                 if self.outcome == "ready" or (mark.phase is None and self.outcome not in _OVER):
                     self.front = self.phase
                     self.outcome = "stopped"
-                    self.shutdown = Quote(number, line.strip()[:QUOTE_LENGTH], source)
+                    self.shutdown = Quote(number, shortened(line.strip(), QUOTE_LENGTH), source)
             case MarkKind.FRAME:
                 self._trace(mark.phase)
             case MarkKind.ACCESS | MarkKind.HEARTBEAT:

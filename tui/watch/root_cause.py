@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from tui.engines.marks import NOBODY, FaultKind, FaultMark, Mark, Speaker, Weight
 from tui.engines.phase import Phase
+from tui.watch.words import shortened
 
 QUOTE_LENGTH = 300
 # A process that ended by signal 9 could not say why: the OOM killer, as a rule.
@@ -83,7 +84,7 @@ class Suspects:
         rank = (float(_ORDER[weight]), not killed, -(1 if depth is None else depth))
         if self._first is not None and rank >= self._first.rank:
             return
-        quote = Quote(number, line.strip()[:QUOTE_LENGTH], source)
+        quote = Quote(number, shortened(line.strip(), QUOTE_LENGTH), source)
         self._first = _Suspect(
             replace(_cause(fault, weight, quote, phase, killed=killed), speaker=mark.speaker),
             rank,

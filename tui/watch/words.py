@@ -42,3 +42,8 @@ def age_text(seconds: float) -> str:
         minutes = whole % 3600 // 60
         return f"{whole // 3600} h {minutes} min" if minutes else f"{whole // 3600} h"
     return f"{whole // 86_400} d"
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of so many characters at most, with an ellipsis where something is missing."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
