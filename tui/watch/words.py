@@ -6,7 +6,7 @@ FAULT_KIND_WORDS: dict[FaultKind, str] = {
     FaultKind.OOM_WEIGHTS: "out of memory for the weights",
     FaultKind.OOM_KV: "out of memory for the KV cache",
     FaultKind.OOM_CAPTURE: "out of GPU memory",
-    FaultKind.OOM_HOST: "out of host memory",
+    FaultKind.OOM_HOST: "killed, or out of host memory",
     FaultKind.PORT_IN_USE: "port in use",
     FaultKind.MISSING_MODEL: "model missing or damaged",
     FaultKind.BAD_CONFIG: "configuration that cannot work",
