@@ -19,7 +19,6 @@ from tui.commands.recordings import Row, encoded, outcome_text, table
 from tui.engines.marks import FaultKind
 from tui.events import Tick
 from tui.journal.writer import open_journal
-from tui.replay.opening import found
 from tui.replay.summary import CACHE_NAME, Outcome, Summary
 from tui.settings import Choices
 from widgets.cells import width
@@ -277,14 +276,6 @@ def test_text_of_a_hostile_recording_cannot_draw_on_the_terminal(
     assert all(line.isprintable() for line in listed(capsysbinary, as_json=True)[0])
 
 
-def test_the_time_in_a_name_is_enough_to_replay(folder: Path) -> None:
-    for name in ("20260102T000000-b", "20260103T000000-b", "20260103T000000-c"):
-        put(URL, folder / f"{name}.jsonl.gz", 1)
-    assert found("20260102T000000", folder).name == "20260102T000000-b.jsonl.gz"
-    with pytest.raises(Exception, match="2 recordings begin with that"):
-        found("20260103T000000", folder)
-
-
 # What the commands leave.
 
 
@@ -349,6 +340,14 @@ def test_a_wait_that_is_killed_leaves_what_it_saw(tminus: Tminus, free_port: int
 
 def so_far(path: Path) -> bytes:
     return zlib.decompressobj(31).decompress(path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    "asked", [("no-such-host.invalid",), ("--url", "http://no-such-host.invalid:8000"), ("a b",)]
+)
+def test_a_host_that_was_misspelt_leaves_no_recording(tminus: Tminus, asked: tuple[str, ...]) -> None:
+    assert tminus.run("wait", *asked, "--timeout", "2s").code in (2, 3, 4)
+    assert tminus.recordings == []
 
 
 async def test_a_snapshot_leaves_no_recording(tminus: Tminus, simulated_engine: Launch) -> None:

@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 from tui.commands import start
+from tui.events import Probe
 from tui.journal.reader import Recording
 from tui.settings import Choices, UsageFault, choose
 from tui.watch.options import WatchOptions
+
+HEARD = Probe(
+    mono_s=1.0, wall_s=1.0, client_s=1.0, rung="port", outcome="refused", latency_ms=1.0,
+    detail="connection refused", url="http://127.0.0.1:8000",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -78,10 +84,8 @@ def test_a_log_on_another_host_is_left_as_it_is() -> None:
 
 
 def test_a_recording_is_kept_for_this_user_alone(tmp_path: Path) -> None:
-    journal = start.journal_for(Choices(host="gpu-box"), WatchOptions())
+    _begin_and_end(Choices(host="gpu-box"))
 
-    assert journal is not None
-    journal.close()
     folder = tmp_path / "state" / "tminus" / "recordings"
     assert [path.name.endswith("-gpu-box.jsonl.gz") for path in folder.iterdir()] == [True]
     assert folder.stat().st_mode & 0o077 == 0
@@ -95,11 +99,10 @@ def test_no_record_keeps_none(tmp_path: Path) -> None:
 def test_a_recording_tells_what_was_asked_for_and_no_key() -> None:
     asked = WatchOptions(port=8000, model="m", interval_s=0.5, ready_on="model", api_key="hunter2")
 
-    journal = start.journal_for(Choices(host="gpu-box"), asked)
+    _begin_and_end(Choices(host="gpu-box"), asked)
 
-    assert journal is not None
-    journal.close()
-    header = Recording(journal.path).header
+    [path] = start.recordings_folder().iterdir()
+    header = Recording(path).header
     kept = header.asked
     assert (kept.port, kept.model, kept.interval_s, kept.ready_on) == (8000, "m", 0.5, "model")
     assert "hunter2" not in str(header)
@@ -121,9 +124,10 @@ def test_how_many_recordings_are_kept_is_a_setting(tmp_path: Path) -> None:
     assert [path.name[0] for path in folder.glob("?.jsonl.gz")] == ["3"]
 
 
-def _begin_and_end(choices: Choices) -> None:
-    journal = start.journal_for(choices, WatchOptions())
+def _begin_and_end(choices: Choices, options: WatchOptions | None = None) -> None:
+    journal = start.journal_for(choices, options or WatchOptions())
     assert journal is not None
+    journal.append(HEARD)
     journal.close()
 
 

@@ -1,6 +1,5 @@
 """``tminus recordings``: what is kept, newest last, as a table or one JSON object a line."""
 
-import os
 import re
 import shutil
 import sys
@@ -15,6 +14,7 @@ from tui.engines.marks import FaultKind
 from tui.journal.reader import RecordingFault
 from tui.journal.writer import SUFFIX, being_written
 from tui.present.figures import size_text
+from tui.replay.opening import recordings_in
 from tui.replay.summary import CACHE_NAME, Summaries, Summary, text_of
 from tui.settings import Choices, UsageFault
 from tui.watch.words import FAULT_KIND_WORDS, clock_text
@@ -99,22 +99,10 @@ def outcome_text(row: Row) -> str:
 
 
 def _kept(folder: Path) -> list[Path]:
-    """Return the recordings, the one written last at the end."""
     try:
-        names = [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
-    except FileNotFoundError:
-        return []
+        return recordings_in(folder)
     except OSError as error:
         raise UsageFault(f"{folder} cannot be read: {error.strerror}") from None
-    dated = [(_modified_ns(folder / name), folder / name) for name in names]
-    return [path for _, path in sorted(dated)]
-
-
-def _modified_ns(path: Path) -> int:
-    try:
-        return path.lstat().st_mtime_ns
-    except FileNotFoundError:
-        return 0  # another tminus has just dropped it
 
 
 def _row(path: Path, summaries: Summaries) -> Row | None:

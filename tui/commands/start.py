@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from tui import __version__, parse
 from tui.engines.registry import matchers
 from tui.events import BenchSpec
 from tui.journal.header import Asked
-from tui.journal.writer import JournalWriter, Keep, open_journal
+from tui.journal.heard import JournalOnceHeard
+from tui.journal.writer import Keep, check_folder, open_journal
 from tui.requests import ProbePlan, WatchRequest
 from tui.runs.past_loads import FILE_NAME as LOADS_NAME
 from tui.runs.past_loads import PastLoadsFile
@@ -102,17 +104,22 @@ def open_session(choices: Choices, *, recorded: bool = True) -> Session:
     )
 
 
-def journal_for(choices: Choices, options: WatchOptions) -> JournalWriter | None:
-    """Begin a recording; without one the watch goes on, and that is said."""
+def journal_for(choices: Choices, options: WatchOptions) -> JournalOnceHeard | None:
+    """Return the recording of a watch, which begins when the host or URL is heard.
+
+    Where none can be written the watch goes on, and that is said.
+    """
     if not choices.record:
         return None
     folder = recordings_folder()
     try:
-        keep = Keep(choices.keep_recordings, choices.keep_recordings_mib * 1024**2)
-        return open_journal(folder, host_of(choices) or "url", __version__, asked_of(options), keep)
+        check_folder(folder)
     except OSError as error:
         say(f"no recording: {folder}: {error.strerror}; the watch goes on")
         return None
+    host, asked, began_s = host_of(choices) or "url", asked_of(options), time.time()
+    keep = Keep(choices.keep_recordings, choices.keep_recordings_mib * 1024**2)
+    return JournalOnceHeard(lambda: open_journal(folder, host, __version__, asked, keep, began_s))
 
 
 def asked_of(options: WatchOptions) -> Asked:

@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import stat
+import tempfile
 import time
 import zlib
 from dataclasses import dataclass
@@ -114,16 +115,31 @@ class JournalWriter:
         os.close(self._file)
 
 
+def check_folder(folder: Path) -> None:
+    """Make a folder for recordings when it is missing, for this user alone.
+
+    Raises OSError, also where no file can be made in it.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def open_journal(
-    folder: Path, host: str, version: str, asked: Asked = NOTHING_ASKED, keep: Keep = DEFAULT_KEEP
+    folder: Path,
+    host: str,
+    version: str,
+    asked: Asked = NOTHING_ASKED,
+    keep: Keep = DEFAULT_KEEP,
+    began_wall_s: float | None = None,
 ) -> JournalWriter:
     """Start a recording in ``folder`` (made when missing, for this user alone) and drop the oldest ones.
 
-    Raises OSError where the folder cannot be written.
+    ``began_wall_s`` is when its watch began, None: now. Raises OSError where the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     trim(folder, keep, room=1)
-    began_s = time.time()
+    began_s = time.time() if began_wall_s is None else began_wall_s
     header = masked(Header(tminus=version, events=VERSION, host=host, began_wall_s=began_s, asked=asked))
     stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(began_s))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", header.host)[:60] or "host"

@@ -1,5 +1,7 @@
 """From a file to a tape, whatever wrote it."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,10 +11,15 @@ from tui.journal.bundled import NAMES, is_bundle, open_bundled
 from tui.journal.h200 import H200Recording
 from tui.journal.h200_records import FILES, recorder_file
 from tui.journal.header import Asked
+from tui.journal.heard import heard
 from tui.journal.reader import Recording, RecordingFault
 from tui.journal.writer import SUFFIX
 from tui.replay.tape import Tape
+from tui.transport.clean import clean
 from tui.watch.options import WatchOptions
+
+LISTED = 3
+"""So many of several recordings that a name may mean are listed, the newest first."""
 
 
 def open_tape(path: Path) -> Tape:
@@ -46,25 +53,63 @@ def open_recording(path: Path) -> Recording:
 
 
 def found(name: str | None, folder: Path) -> Path:
-    """Return the file that a person names: a path, or a recording in the folder; without a name its newest.
+    """Return the file that a person names: a path, or a recording in the folder.
 
-    Raises RecordingFault where there is none.
+    As much of a recording's name is enough as is its alone; without a name it is the newest in which the host
+    is heard. Raises RecordingFault where there is none.
     """
-    kept = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
+    try:
+        kept = recordings_in(folder)
+    except OSError as error:
+        raise RecordingFault(f"{folder} cannot be read: {error.strerror}") from None
     if name is None:
         if not kept:
             raise RecordingFault(f"there is no recording in {folder} yet: name a file")
-        return kept[-1]
+        return next(filter(_tells, reversed(kept)), kept[-1])
     path = Path(name).expanduser()
-    if path.exists():
-        return path
-    inside = [each for each in kept if each.name in (name, name + SUFFIX)]
-    # The list of recordings calls one by the time in its name where that is enough.
-    inside = inside or [each for each in kept if each.name.startswith(f"{name}-")]
-    if not inside:
-        raise RecordingFault(f"{name}: there is no such file, nor a recording of that name; see recordings")
+    return path if path.exists() else _named(name, kept)
+
+
+def recordings_in(folder: Path) -> list[Path]:
+    """Return the recordings of a folder, the one written last at the end. Raises OSError."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
+    except FileNotFoundError:
+        return []
+    return [path for _, path in sorted((_modified_ns(folder / name), folder / name) for name in names)]
+
+
+def _modified_ns(path: Path) -> int:
+    try:
+        return path.lstat().st_mtime_ns
+    except FileNotFoundError:
+        return 0  # another tminus has just dropped it
+
+
+def _tells(path: Path) -> bool:
+    """Whether a recording holds a word of what was watched; what cannot be read is told, not passed over."""
+    try:
+        return any(map(heard, Recording(path).events()))
+    except RecordingFault:
+        return True
+
+
+def _named(name: str, kept: Sequence[Path]) -> Path:
+    """Return the one recording that a name, the time in it or any other beginning of it means."""
+    meanings = (
+        [path for path in kept if path.name in (name, name + SUFFIX)],
+        [path for path in kept if path.name.startswith(f"{name}-")],
+        [path for path in kept if path.name.startswith(name)],
+    )
+    inside = next(filter(None, meanings), None)
+    if inside is None:
+        raise RecordingFault(
+            f"{name}: there is no such file, nor a recording of that name; tminus recordings lists them"
+        )
     if len(inside) > 1:
-        raise RecordingFault(f"{name}: {len(inside)} recordings begin with that; see recordings")
+        some = ", ".join(clean(path.name.removesuffix(SUFFIX)) for path in inside[: -LISTED - 1 : -1])
+        more = ", ..." if len(inside) > LISTED else ""
+        raise RecordingFault(f"{name}: {len(inside)} recordings begin with that ({some}{more}): name one")
     return inside[0]
 
 
