@@ -11,6 +11,7 @@ from awkward_recordings import Load, record
 
 from tui.commands import export
 from tui.commands.export import Wanted
+from tui.replay.report_chart import Band, labels
 from tui.settings import Choices
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
@@ -121,9 +122,7 @@ def test_a_ready_load_says_so(tmp_path: Path) -> None:
 
 def test_the_chart_is_well_formed_with_a_row_for_each_gpu_and_a_band_for_each_phase(tmp_path: Path) -> None:
     text = page_of(tmp_path, Load())
-    drawn = re.search(r"<svg.*?</svg>", text, re.DOTALL)
-    assert drawn is not None
-    svg = ElementTree.fromstring(drawn[0])
+    svg = svg_of(text)
     kinds = [each.get("class") for each in svg.iter()]
     assert kinds.count("memory") == kinds.count("busy") == 2
     titles = [each.text or "" for each in svg.iter("title")]
@@ -139,3 +138,46 @@ def test_the_chart_is_well_formed_with_a_row_for_each_gpu_and_a_band_for_each_ph
             x, y = map(float, point.split(","))
             assert 0 <= x <= width
             assert 0 <= y <= height
+
+
+def test_both_ends_of_each_axis_are_labelled_where_they_are(tmp_path: Path) -> None:
+    svg = svg_of(page_of(tmp_path, Load()))
+    frames = [each for each in svg.iter() if each.get("class") == "frame"]
+    for frame in frames:
+        top = float(frame.get("y") or 0)
+        bottom = top + float(frame.get("height") or 0)
+        inside = [
+            (each.text, float(each.get("y") or 0))
+            for each in svg.iter("text")
+            if top <= float(each.get("y") or 0) <= bottom
+        ]
+        assert {text for text, y in inside if y < top + 20} == {"140 GiB", "100 %"}
+        assert {text for text, y in inside if y > bottom - 5} == {"0", "0 %"}
+
+
+def test_every_band_has_its_number_and_stands_in_the_list_below(tmp_path: Path) -> None:
+    page = page_of(tmp_path, Load())
+    svg = svg_of(page)
+    bands = [each for each in svg.iter() if each.get("class") == "band"]
+    listed = re.findall(r"<li>(.*?)</li>", page)
+    assert len(listed) == len(bands) >= 5
+    labels = [text for each in svg.iter("text") if float(each.get("y") or 0) < 30 and (text := each.text)]
+    assert [int(label.split()[0]) for label in labels] == list(range(1, len(bands) + 1))
+    assert listed[0].startswith("launch: 0.0 s to ")
+
+
+def test_labels_of_short_bands_never_overlap() -> None:
+    bands = [Band(number, "KV cache", number * 0.3, number * 0.3 + 0.3) for number in range(1, 200)]
+    found = re.findall(r'<text x="([\d.]+)" y="(\d+)">(.*?)<', "".join(labels(bands, 600.0)))
+    assert 0 < len(found) < 200
+    for row in ("12", "26"):
+        ends = 0.0
+        for x, _, text in (each for each in found if each[1] == row):
+            assert float(x) >= ends
+            ends = float(x) + len(text) * 5
+
+
+def svg_of(page: str) -> ElementTree.Element:
+    drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
+    assert drawn is not None
+    return ElementTree.fromstring(drawn[0])

@@ -25,8 +25,10 @@ from tui.journal.rewrite import rewritten
 from tui.journal.writer import SUFFIX as RECORDING_SUFFIX
 from tui.replay.ending import ending
 from tui.replay.evidence import Ended, Evidence, gather
+from tui.replay.evidence_bench import bench_text
 from tui.replay.evidence_contents import NAME as CONTENTS
 from tui.replay.evidence_contents import Masked, Replaced, contents_text
+from tui.replay.evidence_head import Made
 from tui.replay.evidence_text import environment_text, log_text, versions_text
 from tui.replay.headless import Played, Run
 from tui.replay.opening import found, open_recording, open_tape, options_of
@@ -157,7 +159,8 @@ def write(source: Source, path: Path) -> list[str]:
             journal = PackedJournal(source.header)
             try:
                 evidence = _played(source, journal)
-                files = {name: text.encode("utf-8", "backslashreplace") for name, text in _texts(evidence)}
+                texts = _texts(source, evidence)
+                files = {name: text.encode("utf-8", "backslashreplace") for name, text in texts}
                 packed, packed_bytes = journal.finish()
                 sizes = {JOURNAL: packed_bytes, **{name: len(data) for name, data in files.items()}}
                 bundle.add(CONTENTS, _contents(source, sizes, evidence))
@@ -199,15 +202,18 @@ def _played(source: Source, journal: PackedJournal) -> Evidence:
     return gather(tape, source.header, journal.append)
 
 
-def _texts(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _texts(source: Source, evidence: Evidence) -> Iterator[tuple[str, str]]:
     outcome, fault, reason = ending(evidence.state, evidence.length_s)
     ended = Ended(outcome, fault, reason)
+    made = Made(__version__, source.masking.hide, source.anonymiser is not None)
     summary = reported(Played(evidence.transitions, evidence.state, evidence.length_s))
     yield "log.txt", log_text(evidence)
     yield "environment.txt", environment_text(evidence)
-    yield "versions.txt", versions_text(evidence, __version__)
+    yield "versions.txt", versions_text(evidence, made)
+    if evidence.state.bench.results:
+        yield "benchmark.txt", bench_text(evidence.state.bench.results)
     yield "summary.json", msgspec.json.format(msgspec.json.encode(summary)).decode() + "\n"
-    yield "report.html", report_html(evidence, ended, __version__)
+    yield "report.html", report_html(evidence, ended, made)
 
 
 def _with_origin(tape: Tape) -> Iterator[AnyEvent]:
@@ -236,4 +242,5 @@ def _contents(source: Source, sizes: dict[str, int], evidence: Evidence) -> byte
         counts = {sort.value: count for sort, count in sorted(anonymiser.names.counts.items())}
         names = Replaced(counts, source.course == _course(evidence.transitions))
     title = f"Incident bundle of tminus {__version__}, made of the recording {source.tape.name}"
-    return contents_text(title, sizes, masked, names).encode("utf-8", "backslashreplace")
+    text = contents_text(title, sizes, masked, names, evidence.processes.others)
+    return text.encode("utf-8", "backslashreplace")

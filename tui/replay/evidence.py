@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tui.events import AnyEvent, Gpus, Log, Process, Processes
+from tui.events import AnyEvent, Gpus, Log, Processes
 from tui.journal.header import Header
 from tui.replay.evidence_gpus import GpuChart, GpuSeries
 from tui.replay.evidence_log import LeftOut, LogDigest
+from tui.replay.evidence_processes import ProcessBook, ProcessList
 from tui.replay.headless import Run, Step
 from tui.replay.tape import Tape
 from tui.watch.log_buffer import BufferedLine
@@ -18,7 +19,6 @@ from tui.watch.transitions import Transition
 PRINTED = 30
 PRINTED_WITHIN = 2000
 """Versions are looked for in so many lines of each start."""
-PROCESSES = 300
 _NAMED = r"torch|transformers|triton|nccl|cuda|cudnn|flashinfer|vllm|sglang|llama\.cpp|driver|python"
 _VERSION = re.compile(
     rf"\b(?:(?:{_NAMED})(?:[-_ ](?:runtime|driver))?(?:[-_ ]version)?|version)[\"']?"
@@ -32,7 +32,7 @@ class Evidence:
     """One load (the last of a recording) and what was seen of it.
 
     ``t`` counts in seconds as the tape does; ``now_s`` is the host's monotonic clock at its end, None where
-    nothing was heard of the host. ``processes`` are those of all servers, each as it was last readable.
+    nothing was heard of the host. ``processes`` are those of the servers that were followed.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Evidence:
     transitions: tuple[Transition, ...]
     log: tuple[BufferedLine | LeftOut, ...]
     gpus: tuple[GpuSeries, ...]
-    processes: tuple[Process, ...]
+    processes: ProcessList
     printed: tuple[BufferedLine, ...]
 
     @property
@@ -90,7 +90,7 @@ class _Gathering:
         self._log = LogDigest()
         self._chart = GpuChart()
         self._changes: list[Transition] = []
-        self._processes: dict[tuple[int, float], Process] = {}
+        self._processes = ProcessBook()
         self._printed: dict[str, BufferedLine] = {}
         self._loads = 0
         self._begun = 0
@@ -113,13 +113,8 @@ class _Gathering:
             self._take_cause()
 
     def _take_processes(self, event: Processes) -> None:
-        for process in event.processes:
-            key = (process.pid, round(process.started_s))
-            known = self._processes.get(key)
-            if known is None and len(self._processes) >= PROCESSES:
-                continue
-            if known is None or process.argv is not None:
-                self._processes[key] = process
+        state = self.run.state
+        self._processes.take(event, next((each for each in state.servers if each.same_as(state.shown)), None))
 
     def _take_log(self) -> None:
         fresh = self.run.state.log.after(self._log.total)
@@ -147,6 +142,6 @@ class _Gathering:
             transitions=tuple(self._changes),
             log=tuple(self._log.lines()),
             gpus=self._chart.series(),
-            processes=tuple(self._processes.values()),
+            processes=self._processes.list(),
             printed=tuple(self._printed.values()),
         )

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tui.replay.evidence_processes import wrapped
+
 NAME = "CONTENTS.txt"
 FILES = {
     "journal.jsonl.gz": "the recording itself, event by event; `tminus replay` plays it",
     "log.txt": "the lines of the server's log that matter, numbered",
-    "environment.txt": "arguments and environment of the server's processes",
-    "versions.txt": "versions of the engine, the driver, the host and tminus",
+    "environment.txt": "arguments and environment of the followed server's processes",
+    "versions.txt": "versions of the engine, the driver, the host and tminus, and tminus's options",
+    "benchmark.txt": "results of the benchmarks that were run",
     "summary.json": "every change of phase, readiness and verdict, and the end",
     "report.html": "all of it on one page, to open in a browser; it loads nothing and runs nothing",
 }
@@ -42,13 +45,28 @@ class Replaced:
     reads_alike: bool
 
 
-def contents_text(title: str, sizes: Mapping[str, int], masked: Masked, replaced: Replaced | None) -> str:
-    """Return the list. ``sizes`` are those of the other files in bytes, in their order."""
+def contents_text(
+    title: str, sizes: Mapping[str, int], masked: Masked, replaced: Replaced | None, others: int = 0
+) -> str:
+    """Return the list. ``sizes`` are those of the other files in bytes, in their order.
+
+    ``others`` counts the processes of servers that were not followed.
+    """
     lines = [title, "", "What is in this bundle:", ""]
     width = max(len(name) for name in sizes)
     lines += [f"  {name:<{width}}  {size:>12,} bytes  {FILES[name]}" for name, size in sizes.items()]
-    lines += ["", *_masked(masked), "", *_replaced(replaced), "", *_wrapped(LOOK)]
+    lines += ["", *_masked(masked), "", *_replaced(replaced), "", *wrapped(LOOK)]
+    lines += ["", *_others(others)] if others else []
     return "\n".join(lines) + "\n"
+
+
+def _others(count: int) -> Iterator[str]:
+    of_others = "a process" if count == 1 else f"{count} processes"
+    yield from wrapped(
+        f"The journal also holds {of_others} of other servers on that host, which were not followed, with "
+        "user, arguments and environment as far as they could be read. They may be somebody else's. "
+        "The other files leave them out."
+    )
 
 
 def _masked(masked: Masked) -> Iterator[str]:
@@ -68,18 +86,7 @@ def _replaced(replaced: Replaced | None) -> Iterator[str]:
     yield from (f"  {count:>6} x {sort}" for sort, count in replaced.counts.items())
     if not replaced.counts:
         yield "  nothing: no name was found"
-    yield from _wrapped(ANONYMISED)
+    yield from wrapped(ANONYMISED)
     if not replaced.reads_alike:
         yield "With the names replaced the log reads differently: times and phases here are NOT those of the"
         yield "original. summary.json is that of the replaced journal."
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    line = ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > 100:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    yield line

@@ -1,14 +1,14 @@
 """The plain text files of a bundle: log, environment, versions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tui.events import Process
 from tui.replay.evidence import Evidence
+from tui.replay.evidence_head import Made, asked_rows, began_text, made_rows
 from tui.replay.evidence_log import LeftOut
+from tui.replay.evidence_processes import Told, group_lines
 from tui.watch.log_buffer import BufferedLine
 from tui.watch.words import clock_text
 
-UNREADABLE = "not readable"
 UNKNOWN = "not known"
 
 
@@ -49,55 +49,49 @@ def _log_line(line: BufferedLine | LeftOut, cause: int | None) -> str:
 
 
 def environment_text(evidence: Evidence) -> str:
-    """Return arguments and environment of the servers' processes as they were recorded."""
-    if not evidence.processes:
-        return "No process of a server was recorded.\n"
-    shown = evidence.state.shown
-    main_pid = None if shown is None else shown.pid
-    lines = ["Arguments and environment of the servers' processes as they were recorded, the followed first."]
-    lines += ["Of the environment only variables that concern engines and GPUs are recorded.", ""]
-    told: dict[tuple[tuple[str, str], ...], int] = {}
-    for process in sorted(evidence.processes, key=lambda each: (each.pid != main_pid, each.pid)):
-        lines += [*_process(process, told), ""]
+    """Return arguments and environment of the followed servers' processes as they were recorded."""
+    lines = [*environment_notes(evidence), ""]
+    for head, block in environment_groups(evidence):
+        lines += [head, *block, ""]
     return _joined(lines)
 
 
-def _process(process: Process, told: dict[tuple[tuple[str, str], ...], int]) -> Iterator[str]:
-    yield f"pid {process.pid}  {process.title}"
-    engine = "" if process.matched is None else f", found as {process.matched}"
-    yield f"  parent {process.ppid}, user {process.user} ({process.uid}), state {process.state}{engine}"
-    places = {"folder": process.cwd, "stdout": process.stdout, "stderr": process.stderr}
-    for name, place in places.items():
-        yield f"  {name}: {UNREADABLE if place is None else place}"
-    yield f"  container: {process.container or 'none seen'}"
-    if process.argv is None:
-        yield f"  arguments: {UNREADABLE}"
+def environment_notes(evidence: Evidence) -> Iterator[str]:
+    """Return what is to be known of the list of processes."""
+    processes = evidence.processes
+    if processes.followed:
+        yield "Arguments and environment of the followed servers' processes as they were recorded. Processes"
+        yield "that differ only in their ids are told once. Of the environment only variables that concern"
+        yield "engines and GPUs are recorded."
     else:
-        yield "  arguments:"
-        yield from (f"    {argument}" for argument in process.argv)
-    yield from _variables(process, told)
+        yield "No process of a followed server was recorded."
+    if processes.left_out:
+        yield f"{processes.left_out} more processes of theirs are only in the journal."
+    if processes.others:
+        yield others_words(processes.others)
 
 
-def _variables(process: Process, told: dict[tuple[tuple[str, str], ...], int]) -> Iterator[str]:
-    if process.environment is None:
-        yield f"  environment: {UNREADABLE}"
-        return
-    variables = tuple(sorted(process.environment.items()))
-    same = told.setdefault(variables, process.pid)
-    if same != process.pid and variables:
-        yield f"  environment: the same as that of pid {same}"
-        return
-    yield "  environment:" if variables else "  environment: no such variable"
-    yield from (f"    {name}={value}" for name, value in variables)
+def others_words(count: int) -> str:
+    """Return in words what is not told of servers that were not followed."""
+    noun = "process" if count == 1 else "processes"
+    return f"{count} {noun} of other servers on the host: only in the journal, not in the other files."
 
 
-def versions(evidence: Evidence, tminus: str) -> list[tuple[str, str]]:
+def environment_groups(evidence: Evidence) -> Iterator[tuple[str, list[str]]]:
+    """Iterate over the groups of equal processes: the head of each, and its lines."""
+    shown = evidence.state.shown
+    told: Told = {}
+    for group in evidence.processes.groups(None if shown is None else shown.pid):
+        yield group.head, list(group_lines(group, told))
+
+
+def versions(evidence: Evidence, made: Made) -> list[tuple[str, str]]:
     """Return what ran where: pairs of a name and a version or figure in words."""
     state, header = evidence.state, evidence.header
     hello, driver = state.hello, state.driver
     memory = None if hello is None or hello.memory_total_mib is None else f"{hello.memory_total_mib:,} MiB"
     return [
-        ("tminus that made this bundle", tminus),
+        ("tminus that made this bundle", made.tminus),
         ("tminus that recorded", f"{header.tminus} (events of version {header.events})"),
         ("engine", _engine(evidence)),
         ("model", state.model or UNKNOWN),
@@ -107,7 +101,9 @@ def versions(evidence: Evidence, tminus: str) -> list[tuple[str, str]]:
         ("Python of the agent", UNKNOWN if hello is None else hello.python or UNKNOWN),
         ("processors", UNKNOWN if hello is None or hello.cpu_count is None else str(hello.cpu_count)),
         ("memory of the host", memory or UNKNOWN),
+        ("recording began", began_text(evidence)),
         ("length of the recording", f"{clock_text(evidence.length_s)} ({evidence.length_s:.1f} s)"),
+        *made_rows(made),
     ]
 
 
@@ -130,15 +126,20 @@ def _gpus(evidence: Evidence) -> str:
     return "; ".join(f"{count} x {words}" for words, count in names.items()) or "none seen"
 
 
-def versions_text(evidence: Evidence, tminus: str) -> str:
-    """Return the versions, and what else the log prints of versions."""
-    pairs = versions(evidence, tminus)
-    width = max(len(name) for name, _ in pairs)
-    lines = [f"{name:<{width}}  {value}" for name, value in pairs]
+def versions_text(evidence: Evidence, made: Made) -> str:
+    """Return the versions, what tminus was asked for, and what else the log prints of versions."""
+    lines = [*_pairs(versions(evidence, made)), "", "Options that tminus watched with:", ""]
+    lines += _pairs(asked_rows(evidence))
     if evidence.printed:
         lines += ["", "What the log prints of versions:", ""]
         lines += [f"{line.number:7}   {line.text}" for line in evidence.printed]
     return _joined(lines)
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    rows = list(pairs)
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows]
 
 
 def _joined(lines: list[str]) -> str:

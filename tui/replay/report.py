@@ -4,44 +4,54 @@ All text of the recording is somebody else's: it goes through ``escape`` and sta
 attributes, styles or addresses.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from tui.engines.marks import Progress
 from tui.engines.phase import Phase
+from tui.events import BenchResult
 from tui.replay.evidence import Ended, Evidence
+from tui.replay.evidence_bench import HEADS, RUNS, bench_head, bench_more, bench_rows, bench_times
+from tui.replay.evidence_head import Made, asked_rows, began_text, heading, ready_after_s, sentence, subject
 from tui.replay.evidence_log import LeftOut
-from tui.replay.evidence_text import environment_text, flag, left_out, versions
-from tui.replay.report_chart import chart
+from tui.replay.evidence_text import UNKNOWN, environment_groups, environment_notes, flag, left_out, versions
+from tui.replay.report_chart import chart, legend
 from tui.replay.report_style import STYLE
 from tui.watch.log_buffer import BufferedLine
 from tui.watch.meaning import Meaning
 from tui.watch.words import FAULT_KIND_WORDS, clock_text
 
 CHANGES = 200
-_HEADS = {"ready": "Ready", "failed": "Failed", "timeout": "Not ready", "lost": "Link lost"}
+BANDS = 60
+_OUTCOMES = ("ready", "failed", "timeout", "lost")
+_WORDS = (
+    "What changes: the phase of the load; the readiness of its port, from process to a generated token; the "
+    "verdict on the server; and fault, the sort of failure, told once a load when log, process or port first "
+    "tell of it."
+)
 _NUMBER = ' class="number"'
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def report_html(evidence: Evidence, ended: Ended, tminus: str) -> str:
+def report_html(evidence: Evidence, ended: Ended, made: Made) -> str:
     """Return the page."""
-    title = f"{evidence.state.model or 'server'} on {evidence.header.host}"
+    title = f"{heading(evidence, ended)} ({subject(evidence)}) - tminus"
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-        f"<title>tminus: {escape(title)}</title><style>{STYLE}</style></head><body>",
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
         *_top(evidence, ended),
         *_why(evidence),
         *_phases(evidence),
         *_gpus(evidence),
         *_readiness(evidence.state),
+        *_benchmarks(evidence.state.bench.results),
         *_changes(evidence),
         *_log(evidence),
         *_notices(evidence.state),
-        *_section("Environment", f'<pre class="tall">{escape(environment_text(evidence))}</pre>'),
-        *_versions(evidence, tminus),
+        *_environment(evidence),
+        *_versions(evidence, made),
         "</body></html>\n",
     ]
     return "\n".join(parts)
@@ -68,23 +78,24 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], numbers: frozens
 
 
 def _top(evidence: Evidence, ended: Ended) -> Iterator[str]:
-    state = evidence.state
-    engine = "" if state.engine is None else f"{state.engine.title} {state.engine_version or ''}".strip()
-    what = ", ".join(text for text in (engine, state.model or "", evidence.header.host) if text)
-    sentence = f": {ended.reason}" if ended.reason else ""
-    kind = ended.outcome if ended.outcome in _HEADS else "timeout"
-    head = _HEADS.get(ended.outcome, ended.outcome)
-    yield f'<header><p class="soft">{escape(what)}</p>'
-    yield f'<h1 class="{kind}">{escape(head + sentence)}</h1>'
-    length = f"Recording of {clock_text(evidence.length_s)}"
-    yield f'<p class="soft">{escape(length + _times(evidence))}</p></header>'
+    kind = ended.outcome if ended.outcome in _OUTCOMES else "timeout"
+    yield f'<header><p class="soft">{escape(subject(evidence))}</p>'
+    yield f'<h1 class="{kind}">{escape(heading(evidence, ended))}</h1>'
+    said = sentence(evidence, ended)
+    if said:
+        yield f"<p>{escape(said)}</p>"
+    yield f'<p class="soft">{escape(_times(evidence))}</p></header>'
 
 
 def _times(evidence: Evidence) -> str:
-    state = evidence.state
-    if state.ready_s is None or state.started_s is None or not state.ready_seen:
-        return ""
-    return f"; ready {clock_text(state.ready_s - state.started_s)} after its start"
+    took_s = ready_after_s(evidence)
+    ready = "" if took_s is None else f"; ready {clock_text(took_s)} after its start"
+    return f"Recorded {_moment(evidence)}, {clock_text(evidence.length_s)} long{ready}"
+
+
+def _moment(evidence: Evidence) -> str:
+    began = began_text(evidence)
+    return f"at a time that is {began}" if began == UNKNOWN else began
 
 
 def _why(evidence: Evidence) -> Iterator[str]:
@@ -130,8 +141,17 @@ def _gpus(evidence: Evidence) -> Iterator[str]:
     if not drawn:
         yield from _section("GPUs", "<p>No GPU was read.</p>")
         return
-    key = "Blue, filled: memory used. Orange: utilisation. Bands: phases. Joined points show the highest."
-    yield from _section("GPUs", drawn, f'<p class="soft">{key}</p>')
+    key = "Blue, filled: memory used (left axis). Orange: utilisation (right axis). Bands: phases, numbered."
+    bands = legend(evidence)
+    items = "".join(f"<li>{escape(text)}</li>" for text in bands[:BANDS])
+    more = f'<p class="soft">{len(bands) - BANDS} more phases are in summary.json.</p>'
+    yield from _section(
+        "GPUs",
+        drawn,
+        f'<p class="soft">{key} Where points are joined the highest is shown.</p>',
+        f'<ol class="soft bands">{items}</ol>' if items else "",
+        more if len(bands) > BANDS else "",
+    )
 
 
 def _readiness(state: Meaning) -> Iterator[str]:
@@ -145,6 +165,22 @@ def _readiness(state: Meaning) -> Iterator[str]:
     )
 
 
+def _benchmarks(results: Sequence[BenchResult]) -> Iterator[str]:
+    if not results:
+        return
+    parts: list[str] = []
+    for number, result in enumerate(results[:RUNS], start=1):
+        figures = frozenset(range(1, len(HEADS)))
+        parts += [
+            f"<h3>{escape(bench_head(result, number, len(results)))}</h3>",
+            _table(HEADS, bench_times(result), figures),
+            _table(("run", ""), bench_rows(result)),
+        ]
+    if len(results) > RUNS:
+        parts.append(f'<p class="soft">{bench_more(len(results))}</p>')
+    yield from _section("Benchmark", *parts, '<p class="soft">- is not known.</p>')
+
+
 def _changes(evidence: Evidence) -> Iterator[str]:
     changes = evidence.transitions
     rows = [
@@ -152,10 +188,9 @@ def _changes(evidence: Evidence) -> Iterator[str]:
         for each in changes[:CHANGES]
     ]
     more = len(changes) - CHANGES
-    note = f'<p class="soft">{more} more are in summary.json.</p>' if more > 0 else ""
-    yield from _section(
-        "What changed", _table(("t", "what", "from", "to", "why"), rows, frozenset((0,))), note
-    )
+    note = f'<p class="soft">{more} more are left out; the journal has them all.</p>' if more > 0 else ""
+    table = _table(("t", "what", "from", "to", "why"), rows, frozenset((0,)))
+    yield from _section("What changed", f'<p class="soft">{_WORDS}</p>', table, note)
 
 
 def _word(word: str | None) -> str:
@@ -186,8 +221,20 @@ def _notices(state: Meaning) -> Iterator[str]:
         yield from _section("Notices", _table(("level", "about", "sentence"), rows))
 
 
-def _versions(evidence: Evidence, tminus: str) -> Iterator[str]:
-    table = _table(("what", "version"), versions(evidence, tminus))
+def _environment(evidence: Evidence) -> Iterator[str]:
+    """The processes, each group folded but the first: that of the followed server itself."""
+    notes = " ".join(environment_notes(evidence))
+    parts = [f'<p class="soft">{escape(notes)}</p>']
+    for place, (head, lines) in enumerate(environment_groups(evidence)):
+        block = escape("\n".join(lines))
+        unfolded = "" if place else " open"
+        parts.append(f"<details{unfolded}><summary>{escape(head)}</summary><pre>{block}</pre></details>")
+    yield from _section("Environment", *parts)
+
+
+def _versions(evidence: Evidence, made: Made) -> Iterator[str]:
+    table = _table(("what", "version"), versions(evidence, made))
     printed = "\n".join(f"{line.number:7}   {escape(line.text)}" for line in evidence.printed)
     said = f'<p class="soft">What the log prints of versions:</p><pre>{printed}</pre>' if printed else ""
     yield from _section("Versions", table, said)
+    yield from _section("Options that tminus watched with", _table(("option", "value"), asked_rows(evidence)))

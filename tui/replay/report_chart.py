@@ -10,19 +10,23 @@ from tui.replay.evidence_gpus import GpuPoint, GpuSeries
 from tui.watch.words import clock_text
 
 WIDTH = 960
-LEFT = 56
+LEFT = 62
 RIGHT = 44
-HEAD = 22
+HEAD = 34
 ROW = 84
 GAP = 14
 FOOT = 22
-NARROWEST_NAME = 46
+LETTER = 6.3
+"""How wide a letter is at most, on average."""
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400)
 _TICKS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Band:
+class Band:
+    """A phase from ``from_t`` to ``to_t`` seconds; bands are numbered from 1."""
+
+    number: int
     name: str
     from_t: float
     to_t: float
@@ -49,42 +53,58 @@ def _x(t: float, length_s: float) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * min(max(t / length_s, 0.0), 1.0)
 
 
-def _phases(evidence: Evidence) -> list[_Band]:
-    changes = [each for each in evidence.transitions if each.kind == "phase"]
-    ends = [each.t for each in changes[1:]] + [evidence.length_s]
-    return (
-        [
-            _Band(Phase(each.after).words, each.t, end)
-            for each, end in zip(changes, ends, strict=True)
-            if each.after is not None
-        ]
-        if changes
-        else []
-    )
+def _phases(evidence: Evidence) -> list[Band]:
+    bounds = [each for each in evidence.transitions if each.kind == "phase" or each.after == "dead"]
+    ends = [each.t for each in bounds[1:]] + [evidence.length_s]
+    known = [
+        (Phase(each.after).words, each.t, end)
+        for each, end in zip(bounds, ends, strict=True)
+        if each.kind == "phase" and each.after is not None
+    ]
+    return [Band(number, *band) for number, band in enumerate(known, start=1)]
 
 
-def _bands(bands: Sequence[_Band], length_s: float, height: int) -> Iterator[str]:
-    for place, band in enumerate(bands):
+def legend(evidence: Evidence) -> list[str]:
+    """Return what each band is, in the order of their numbers from 1."""
+    return [f"{band.name}: {band.from_t:.1f} s to {band.to_t:.1f} s" for band in _phases(evidence)]
+
+
+def _bands(bands: Sequence[Band], length_s: float, height: int) -> Iterator[str]:
+    for band in bands:
         left, right = _x(band.from_t, length_s), _x(band.to_t, length_s)
-        shade = 0.12 if place % 2 else 0.05
+        shade = 0.05 if band.number % 2 else 0.12
         title = f"{band.name}: {clock_text(band.from_t)} to {clock_text(band.to_t)}"
         yield (
             f'<rect class="band" x="{left:.1f}" y="0" width="{max(right - left, 0.5):.1f}" '
             f'height="{height - FOOT}" opacity="{shade}"><title>{escape(title)}</title></rect>'
         )
-        if right - left >= max(NARROWEST_NAME, 7 * len(band.name)):
-            yield f'<text x="{left + 4:.1f}" y="14">{escape(band.name)}</text>'
+    yield from labels(bands, length_s)
+
+
+def labels(bands: Sequence[Band], length_s: float) -> Iterator[str]:
+    """Iterate over the labels, in two rows: number and name where a band is wide enough, else its number."""
+    ends = {12: 0.0, 26: 0.0}
+    for band in bands:
+        left, right = _x(band.from_t, length_s), _x(band.to_t, length_s)
+        whole, number = f"{band.number} {band.name}", str(band.number)
+        text = whole if right - left >= len(whole) * LETTER + 4 else number
+        start = left + 3 if text is whole else (left + right - len(number) * LETTER) / 2
+        row = next((y for y, end in ends.items() if start >= end), None)
+        if row is not None:
+            ends[row] = start + len(text) * LETTER + 2
+            yield f'<text x="{start:.1f}" y="{row}">{escape(text)}</text>'
 
 
 def _row(series: GpuSeries, top: int, length_s: float) -> Iterator[str]:
     used = [point.used_mib for point in series.points if point.used_mib is not None]
     full_mib = series.total_mib or max(used, default=0.0) or 1.0
-    yield (
-        f'<rect class="frame" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{ROW}"/>'
-        f'<text x="2" y="{top + 12}">GPU {series.index}</text>'
-        f'<text x="2" y="{top + ROW - 2}">{full_mib / 1024:.0f} GiB</text>'
-        f'<text x="{WIDTH - RIGHT + 4}" y="{top + 12}">100 %</text>'
-    )
+    right = WIDTH - RIGHT + 4
+    yield f'<rect class="frame" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{ROW}"/>'
+    yield f'<text x="2" y="{top + ROW / 2 + 4:g}">GPU {series.index}</text>'
+    yield f'<text x="{LEFT - 4}" y="{top + 10}" text-anchor="end">{full_mib / 1024:.0f} GiB</text>'
+    yield f'<text x="{LEFT - 4}" y="{top + ROW}" text-anchor="end">0</text>'
+    yield f'<text x="{right}" y="{top + 10}">100 %</text>'
+    yield f'<text x="{right}" y="{top + ROW}">0 %</text>'
 
     def memory(point: GpuPoint) -> float | None:
         return None if point.used_mib is None else point.used_mib / full_mib

@@ -21,6 +21,9 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
 pre { margin: 0; padding: .75rem; overflow-x: auto; background: var(--panel); border: 1px solid var(--rule);
   border-radius: .5rem; font: .8rem/1.45 ui-monospace, monospace; }
 pre.tall { max-height: 36rem; overflow-y: auto; }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem; } details { margin: .25rem 0; }
+summary { cursor: pointer; font: .8rem/1.45 ui-monospace, monospace; }
+ol.bands { columns: 18rem; margin: .25rem 0; padding-left: 2rem; font-size: .85rem; }
 .error { color: var(--bad); } .warning { color: var(--warn); } .mark { color: var(--band); }
 .cause { background: var(--bad); color: var(--ground); }
 svg { display: block; width: 100%; height: auto; }
