@@ -12,34 +12,39 @@ import msgspec
 
 from tui.journal import well_known
 from tui.journal.addresses import with_addresses
-from tui.journal.names import Names, Sort
+from tui.journal.host_places import is_dashed_address, with_hosts
+from tui.journal.names import SPELT_OTHERWISE, Names, Sort
 from tui.journal.path_parts import with_parts
 from tui.journal.rewrite import S, rewritten
+from tui.journal.spelling import decoded, is_escaped, plain_address, spellings
+from tui.journal.word_pattern import WordPattern
 
 SHORTEST_WORD = 3
 """Shorter names are replaced where they stand as such, not wherever their letters stand alone."""
+SHORTEST_STEM = 4
+"""Shorter beginnings of names that figures follow are no reason to take another one for a host."""
 # Words of the vocabulary between state and engines; nobody's name.
 _SENTENCES = 16_384
 _KEPT = frozenset(("matched", "about", "tminus", "engine", "phase", "fault", "run"))
 _PATHS = frozenset(("cwd", "stdout", "stderr", "path", "log_path", "ca_file"))
 _MODELS = frozenset(("model", "models"))
-_HOST_FLAG = re.compile(r"--?(?:[\w-]*[-_])?(?:host|hostname|addr|address|ip)")
+_HOST_FLAG = re.compile(r"--?(?:[\w-]*[-_])?(?:host|hosts|hostname|addr|address|ip|rdzv[-_]endpoint|rpc)")
 _MODEL_FLAG = re.compile(r"(?:--?(?:[\w-]*[-_])?(?:model|model[-_]path|tokenizer|tokenizer[-_]path)|-m)")
 _HOST_VARIABLE = re.compile(r"(?:[A-Z0-9]+_)*(?:HOST|HOSTID|HOSTNAME|ADDR|ADDRESS)")
 _USER_VARIABLE = re.compile(r"(?:[A-Z0-9]+_)*(?:USER|USERNAME|LOGNAME)")
 _RELATIVE = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+/?")
-_HOST_TEXT = re.compile(r"(?:[^@\s/]+@)?(?P<host>[A-Za-z0-9_][\w.-]*)(?::\d+)?")
+_HOST_TEXT = re.compile(r"(?P<user>[^@\s/]+@)?(?P<host>[^@\s/]+?)\.?(?P<port>:\d+)?")
+_SURE_HOST_TEXT = re.compile(r"(?P<user>.+@)?(?P<host>[^@]+?)\.?(?P<port>:\d+)?", re.DOTALL)
 # A setting that is a model, as engines print their arguments.
 _MODEL_SAID = re.compile(
     r"\b(?:model|model_path|model_tag|tokenizer|tokenizer_path|served_model_name|draft_model_path|model_name)"
     r"[\"']?\s?[=:]\s?[\"']?(?P<name>[\w.@+-]+(?:/[\w.@+-]+)+)"
 )
-_HOST_SAID = re.compile(
-    r"\b(?:host|hostname|nodename|master_addr|node_ip)=[\"'](?P<name>[A-Za-z][\w.-]*)[\"']"
-)
+_WINDOWS_HOME = re.compile(r"\bUsers\\{1,4}(?P<name>[\w.-]+)")
+_STEM = re.compile(r"(?P<stem>.*[^\W\d_][-_.]?)\d{1,6}")
 _PART = r"[^\s/\"'`()\[\]{}<>|;,*?\\:]+"
 _SLASHED = re.compile(
-    r"(?P<scheme>\b[a-z][a-z0-9+.-]*)://(?P<authority>[^\s/\"'`<>?#,;()\[\]]*(?:\[[0-9A-Fa-f:.%]*\](?::\d+)?)?)"
+    r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30})://(?P<authority>[^\s/\"'`<>?#,;()\[\]]*(?:\[[0-9A-Fa-f:.%]*\](?::\d+)?)?)"
     rf"(?P<rest>(?:/(?:{_PART})?)*)"
     r"|(?P<asked>(?:\b(?:GET|POST|PUT|DELETE|HEAD|OPTIONS|PATCH)|Route:) /[^\s\"',]*)"
     rf"|(?P<path>(?:(?<![\w.\-/)\]~])|(?<=\s-[A-Za-z]))(?:~[\w.-]*|\.\.?)?(?:/{_PART})+/?)"
@@ -47,10 +52,6 @@ _SLASHED = re.compile(
 _VERSIONED = re.compile(r"/v\d(?:/|\Z)")
 _GLUED = re.compile(r"-[A-Za-z](?=[/~]|\w+/)")
 _ENDPOINT = re.compile(r"[a-z][a-z_]*\d?|\{\w+\}|[\w:]*\?.*|")
-_HOST_NAME = re.compile(
-    r"(?<![\w.@/-])(?:[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?\.)+"
-    r"(?:com|net|org|edu|gov|local|internal|lan|corp|intranet|cloud|svc|de|uk|eu|cn|jp|fr|ch|nl|kr|se)\b(?![\w(]|\.\w|-)"
-)
 
 
 class Anonymiser:
@@ -67,8 +68,10 @@ class Anonymiser:
         self._found = 0
         # Sentences in whose lines nothing was found but perhaps words that are known as names.
         self._quiet: set[bytes] = set()
-        self._words: re.Pattern[str] | None = None
+        self._words: WordPattern | None = None
         self._phrase_pattern: re.Pattern[str] | None = None
+        # Other spellings of what was learnt, in small letters, and what each stands for.
+        self._spelt: dict[str, str] = {}
 
     def learn(self, struct: msgspec.Struct) -> None:
         """Note every name in an event or header."""
@@ -92,9 +95,9 @@ class Anonymiser:
         if field in _KEPT or not value:
             return value
         if field == "host":
-            return self._host_text(value)
+            return self._host_text(value, _SURE_HOST_TEXT)
         if field == "user":
-            return value if value in well_known.USERS else self._name(Sort.USER, value)
+            return self._user(value)
         if field == "container":
             return self._name(Sort.CONTAINER, value[:12])
         if field in _PATHS:
@@ -143,30 +146,44 @@ class Anonymiser:
     def _variable(self, name: str, value: str) -> str:
         if _HOST_VARIABLE.fullmatch(name):
             return self._host_text(value)
-        if _USER_VARIABLE.fullmatch(name) and value not in well_known.USERS:
-            return self._name(Sort.USER, value)
+        if _USER_VARIABLE.fullmatch(name):
+            return self._user(value)
         return self._setting("", value)
 
-    def _host_text(self, value: str) -> str:
+    def _user(self, value: str) -> str:
+        """A user, perhaps with a domain: user, DOMAIN\\user or user@domain."""
+        domain, sign, user = value.rpartition("\\")
+        name, at, place = user.partition("@")
+        if domain:
+            domain = self._name(Sort.DOMAIN, domain)
+        if place:
+            place = self._host(place)
+        if name not in well_known.USERS:
+            name = self._name(Sort.USER, name)
+        return f"{domain}{sign}{name}{at}{place}"
+
+    def _host_text(self, value: str, form: re.Pattern[str] = _HOST_TEXT) -> str:
         """A host as it is named to ssh or to a server: perhaps a user before it, a port behind it."""
-        found = _HOST_TEXT.fullmatch(value)
-        if found is None or value.replace(".", "").isdigit() or not any(map(str.isalpha, found["host"])):
+        if "," in value and form is _HOST_TEXT:
+            return ",".join(self._host_text(each) for each in value.split(","))
+        found = form.fullmatch(value)
+        if found is None or "://" in value or _is_address(value) or _is_address(found["host"]):
             return self._free(value)
-        start, end = found.span("host")
-        user = value[: max(start - 1, 0)]
-        if user and user not in well_known.USERS:
-            user = self._name(Sort.USER, user)
-        return user + value[:start][-1:] + self._host(value[start:end]) + value[end:]
+        user, port = found["user"] or "", found["port"] or ""
+        if user:
+            user = self._user(user[:-1]) + "@"
+        host = found["host"]
+        sure = form is _SURE_HOST_TEXT and not any(map(str.isalpha, host))
+        return user + (self._name(Sort.HOST, host) if sure else self._host(host)) + port
 
     def _host(self, name: str) -> str:
-        if (
-            name.casefold() in well_known.HOSTS
-            or well_known.is_public(name)
-            or not any(map(str.isalpha, name))
-        ):
+        """A host by its name, which may go on with its domain."""
+        if name.casefold() in well_known.HOSTS or well_known.is_public(name):
             return name
         first, dot, rest = name.partition(".")
-        if not dot:
+        if not any(map(str.isalpha, name)) and not is_dashed_address(name):
+            return name
+        if not dot or not first:
             return self._name(Sort.HOST, name)
         if rest in well_known.PRIVATE_ENDS:
             return self._name(Sort.HOST, first) + dot + rest
@@ -232,26 +249,33 @@ class Anonymiser:
         return self._phrase_pattern.sub(lambda found: self._parts(found[0], Sort.MODEL), text)
 
     def _with_words(self, text: str) -> str:
-        return text if self._learning or self._words is None else self._words.sub(self._word, text)
+        if self._learning or self._words is None:
+            return text
+        pattern = self._words.escaped if is_escaped(text) else self._words.plain
+        return pattern.sub(self._word, text)
 
     def _places(self, text: str) -> str:
         """Replace what its form gives away: paths, URLs, addresses, names of hosts."""
         if self._learning:
             self._learn_said(text)
+            if is_escaped(text):
+                plain = decoded(text)
+                self._learn_said(plain)
+                _ = self._forms(plain)
+        return self._forms(text)
+
+    def _forms(self, text: str) -> str:
         if "/" in text:
             text = _SLASHED.sub(self._slashed, text)
-        text = with_addresses(text, self._name)
-        if "." in text:
-            text = _HOST_NAME.sub(lambda found: self._host(found[0]), text)
-        return text
+        return with_hosts(with_addresses(text, self._name), self._host, self._ordinary)
 
     def _learn_said(self, text: str) -> None:
         if "/" in text:
             for found in _MODEL_SAID.finditer(text):
                 self._model(found["name"])
-        if "=" in text:
-            for found in _HOST_SAID.finditer(text):
-                self._host(found["name"])
+        if "Users" in text:
+            for found in _WINDOWS_HOME.finditer(text):
+                self._user(found["name"])
 
     def _slashed(self, found: "re.Match[str]") -> str:
         if found["path"] is not None:
@@ -260,11 +284,12 @@ class Anonymiser:
             return self._endpoint(path) if asked else self._parts(path, Sort.FOLDER)
         if found["asked"] is not None:
             method, _, path = found["asked"].partition(" ")
-            return f"{method} {self._endpoint(path)}"
+            path, mark, query = path.partition("?")
+            return f"{method} {self._endpoint(path)}{mark}{_SLASHED.sub(self._slashed, query)}"
         user, at, host = found["authority"].rpartition("@")
         name, colon, port = host.partition(":") if not host.startswith("[") else ("", "", host)
         if user and user != "***":
-            user = self._name(Sort.USER, user)
+            user = self._user(user)
         path = self._url_path(found["scheme"], name, found["rest"])
         return f"{found['scheme']}://{user}{at}{self._host(name) if name else ''}{colon}{port}{path}"
 
@@ -284,18 +309,37 @@ class Anonymiser:
         )
 
     def _word(self, found: "re.Match[str]") -> str:
-        word = found[0]
-        return self._name(self.names.sort_of(word) or Sort.FOLDER, word)
+        word = self._spelt.get(found[0].casefold(), found[0])
+        other = Sort.HOST if found["sibling"] else Sort.FOLDER
+        return self._name(self.names.sort_of(word) or other, word)
 
     def _settle(self) -> None:
         fitting = [word for word in self.names.words() if self._distinct(word)]
-        self._words = _any_of(fitting) or re.compile(r"(?!)")
-        self._phrase_pattern = _any_of(sorted(self._phrases, key=lambda phrase: (-len(phrase), phrase)))
+        addresses = self.names.words(SPELT_OTHERWISE)
+        self._spelt = {
+            spelling.casefold(): word
+            for word in (*fitting, *addresses)
+            for spelling in sorted(spellings(self.names.sort_of(word) or Sort.FOLDER, word))
+            if self.names.sort_of(spelling) is None
+        }
+        found = sorted((*fitting, *self._spelt), key=lambda word: (-len(word), word))
+        self._words = WordPattern(found, sorted(self._stems()))
+        phrases = sorted(self._phrases, key=lambda phrase: (-len(phrase), phrase))
+        self._phrase_pattern = WordPattern(phrases).plain if phrases else None
+
+    def _stems(self) -> set[str]:
+        """Return what the names of hosts with a number begin with: gpu-node17 has siblings."""
+        found = {
+            stem["stem"].casefold()
+            for name in self.names.words((Sort.HOST,))
+            if (stem := _STEM.fullmatch(name))
+        }
+        return {stem for stem in found if len(stem) >= SHORTEST_STEM and self._distinct(stem.rstrip("-_."))}
 
     def _distinct(self, word: str) -> bool:
         return (
             len(word) >= SHORTEST_WORD
-            and any(map(str.isalpha, word))
+            and (any(map(str.isalpha, word)) or is_dashed_address(word))
             and word.casefold() not in self._ordinary
             and not well_known.stays(word)
         )
@@ -319,12 +363,5 @@ def _telling(line: str, sentence: bytes) -> bool:
     return b"..." in sentence or b"----" in sentence or b":::" in sentence or "::" in line
 
 
-def _any_of(words: list[str]) -> re.Pattern[str] | None:
-    """Return a pattern for whole words, in any case; grouped by their first letter, which is quicker."""
-    if not words:
-        return None
-    by_first: dict[str, list[str]] = {}
-    for word in words:
-        by_first.setdefault(word[0].casefold(), []).append(re.escape(word[1:]))
-    groups = "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
-    return re.compile(rf"(?<![^\W_])(?:{groups})(?![^\W_])", re.IGNORECASE)
+def _is_address(text: str) -> bool:
+    return plain_address(text.strip("[]").partition("%")[0]) is not None

@@ -1,7 +1,7 @@
 """Which original gets which replacement: one for each, the same throughout, and none that is an original."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from itertools import count
 
@@ -26,6 +26,8 @@ class Sort(StrEnum):
 
 WORDS = (Sort.HOST, Sort.DOMAIN, Sort.USER, Sort.FOLDER, Sort.FILE, Sort.MODEL, Sort.CONTAINER)
 """Sorts that are replaced wherever they stand as a word of their own."""
+SPELT_OTHERWISE = (Sort.IPV4, Sort.MAC, Sort.GPU, Sort.UUID)
+"""Sorts whose form gives them away, but not in every spelling."""
 # Networks that are kept for documentation and measurements: nobody has these addresses.
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113", *(f"198.18.{third}" for third in range(256)))
 _CASELESS = (Sort.HOST, Sort.DOMAIN, Sort.MAIL, Sort.IPV6, Sort.MAC, Sort.GPU, Sort.UUID)
@@ -38,6 +40,7 @@ class Names:
         self._known: dict[str, Sort] = {}
         self._folded: dict[str, Sort] = {}
         self._given: dict[str, str] = {}
+        self._replacements: set[str] = set()
         self._next: dict[Sort, Iterator[int]] = {}
         self.counts: Counter[Sort] = Counter()
 
@@ -50,19 +53,22 @@ class Names:
         """Return what a word was learnt as, in any case of its letters; None where it was not."""
         return self._known.get(word) or self._folded.get(word.casefold())
 
-    def words(self) -> list[str]:
-        """Return the originals that are replaced as words, the longest first."""
-        found = [original for original, sort in self._known.items() if sort in WORDS]
+    def words(self, sorts: Collection[Sort] = WORDS) -> list[str]:
+        """Return the originals of these sorts, which are replaced as words, the longest first."""
+        found = [original for original, sort in self._known.items() if sort in sorts]
         return sorted(found, key=lambda original: (-len(original), original))
 
     def replacement(self, sort: Sort, original: str) -> str:
-        """Return what stands for an original."""
+        """Return what stands for an original; what stands for one already stays."""
+        if original in self._replacements and self.sort_of(original) is None:
+            return original
         key = _key(self.sort_of(original) or sort, original)
         if key not in self._given:
             sort = self.sort_of(key) or sort
             numbers = self._next.setdefault(sort, count(1))
             texts = (_text(sort, number) for number in numbers)
             self._given[key] = next(text for text in texts if text.casefold() not in self._folded)
+            self._replacements.add(self._given[key])
             self.counts[sort] += 1
         return self._given[key]
 

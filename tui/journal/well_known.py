@@ -1,6 +1,9 @@
 """What says nothing of anybody: parts of paths, hosts and users that are the same on every machine."""
 
 import re
+from functools import lru_cache
+
+_REMEMBERED = 16_384
 
 
 def _in_order(text: str) -> tuple[str, ...]:
@@ -56,6 +59,10 @@ USERS = frozenset(("root", "nobody", "daemon", "bin", "sys", "www-data", ""))
 HOSTS = frozenset(
     ("local", "recorded", "unknown", "localhost", "localhost.localdomain", "ip6-localhost", "*", "")
 )
+NO_HOSTS = _words("none null true false auto any all unknown unset default")
+"""Words that stand in a sentence where a host would; in a field of a host they are one."""
+MODULES = PACKAGES | _words("self cls args server_args config threading asyncio socket logging os sys")
+"""What stands first in the dotted name of a part of a program, which is no host."""
 PUBLIC = _in_order(
     """
     huggingface.co hf.co github.com githubusercontent.com github.io pytorch.org pypi.org python.org
@@ -92,6 +99,7 @@ def is_public(host: str) -> bool:
     return any(host == end or host.endswith("." + end) for end in PUBLIC)
 
 
+@lru_cache(_REMEMBERED)
 def split_extension(name: str) -> tuple[str, str]:
     """Return the name of a file and its well-known extension, which may be empty."""
     end = next((end for end in EXTENSIONS if name.endswith(end) and len(name) > len(end)), "")
@@ -102,6 +110,7 @@ def split_extension(name: str) -> tuple[str, str]:
     return stem, end
 
 
+@lru_cache(_REMEMBERED)
 def stays(part: str) -> bool:
     """Return whether a part of a path says nothing of anybody."""
     if not part or part in FOLDERS or part in PROGRAMS:
