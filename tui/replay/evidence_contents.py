@@ -7,7 +7,7 @@ from tui.replay.evidence_processes import wrapped
 
 NAME = "CONTENTS.txt"
 FILES = {
-    "journal.jsonl.gz": "the recording itself, event by event; `tminus replay` plays it",
+    "journal.jsonl.gz": "the recording itself; `tminus replay` plays it, this folder or the bundle as it is",
     "log.txt": "the lines of the server's log that matter, numbered",
     "environment.txt": "arguments and environment of the followed server's processes",
     "versions.txt": "versions of the engine, the driver, the host and tminus, and tminus's options",

@@ -151,7 +151,7 @@ def _phase_reason(state: Meaning, lines: int) -> str:
         return found
     if state.phase is Phase.LAUNCH:
         return state.ladder[0].answer
-    unfinished = state.log_tail.strip()[:_REASON_LENGTH]
+    unfinished = shortened(state.log_tail.strip(), _REASON_LENGTH)
     if unfinished and state.phase not in _TOLD_BY_PORT:
         return unfinished
     return next((rung.answer for rung in reversed(state.ladder) if rung.state == "ok" and rung.answer), "")
