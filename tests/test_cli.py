@@ -257,3 +257,17 @@ def test_a_parent_that_ignores_its_childrens_ends_is_no_matter() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["replay", "export"])
+def test_the_name_of_a_file_cannot_draw_on_the_terminal(
+    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    odd = tmp_path / "x\x1b[31mred\nnext\x07\u202e.jsonl.gz"
+    odd.write_bytes(b"no recording")
+
+    assert cli.run([command, str(odd)]) == 2
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1
+    assert err.rstrip("\n").isprintable()
+    assert "xred next.jsonl.gz" in err

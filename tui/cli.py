@@ -121,8 +121,12 @@ def _dispatch(args: Sequence[str]) -> int:
 
 
 def _wrong(sentence: str) -> int:
+    # Names of files are in it as they are, and a name may hold anything.
+    from tui.transport.clean import clean
+
+    safe = clean(" ".join(sentence.splitlines()))
     try:
-        sys.stderr.write(f"tminus: {sentence}\n")
+        sys.stderr.write(f"tminus: {safe}\n")
     except OSError:
         return USAGE  # nobody can be told in words; the code still tells
     return USAGE

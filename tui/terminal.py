@@ -176,6 +176,31 @@ def exit_signals(leave: Callable[[int], object]) -> Generator[None]:
             signal.signal(number, before[number])
 
 
+@contextmanager
+def undone_by_signals() -> Generator[None]:
+    """Leave the block with SystemExit, 128 + the signal's number, on the first SIGTERM or SIGHUP.
+
+    What the block undoes on its way out is undone then; further signals wait for that. An ignored SIGHUP
+    (nohup) stays ignored. For commands without a loop, in the main thread.
+    """
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+
+    def leave(number: int, _frame: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, before[number])
+
+
 def say(lines: Iterable[str]) -> None:
     """Write lines to standard output, unless it is gone or takes nothing; nothing fails for it later."""
     text = "".join(line + "\n" for line in lines)

@@ -223,3 +223,15 @@ def every_byte(files: Mapping[str, bytes]) -> bytes:
         gzip.GzipFile(fileobj=io.BytesIO(data)).read() if name.endswith(".gz") else data
         for name, data in files.items()
     )
+
+
+def test_what_is_said_of_a_written_bundle_cannot_draw_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x\x1b[31mred\n.tar.gz"
+    exported(record(tmp_path / "rec", Load()), out)
+    wrote, *_ = capsys.readouterr().out.splitlines()
+    assert wrote.isprintable()
+    assert "xred.tar.gz: CONTENTS.txt" in wrote
+    with tarfile.open(out) as tar:
+        assert tar.getnames()[0] == "xred"

@@ -15,7 +15,15 @@ from tui.commands import start
 from tui.commands.replay import reported
 from tui.events import VERSION, AnyEvent, Hello, Tick
 from tui.journal.anonymise import Anonymiser
-from tui.journal.bundle import ENDINGS, SUFFIX, BundleExists, PackedJournal, bare_name, new_bundle
+from tui.journal.bundle import (
+    ENDINGS,
+    SUFFIX,
+    BundleExists,
+    PackedJournal,
+    bare_name,
+    folder_name,
+    new_bundle,
+)
 from tui.journal.bundled import NAMES
 from tui.journal.h200_records import recorder_file
 from tui.journal.header import Asked, Header
@@ -36,6 +44,8 @@ from tui.replay.ordinary import ordinary_words
 from tui.replay.report import report_html
 from tui.replay.tape import Tape
 from tui.settings import Choices, UsageFault
+from tui.terminal import undone_by_signals
+from tui.transport.clean import clean
 from tui.watch.transitions import Transition
 
 JOURNAL = NAMES[0]
@@ -74,10 +84,11 @@ def run(wanted: Wanted, choices: Choices) -> int:
         file = found(wanted.recording, start.recordings_folder())
         source = prepared(file, mask=wanted.mask, anonymise=wanted.anonymise)
         path = Path(wanted.bundle or _own_name(source.tape.name)).expanduser()
-        sizes = write(source, path)
+        with undone_by_signals():
+            sizes = write(source, path)
     except RecordingFault as fault:
         raise UsageFault(str(fault)) from None
-    sys.stdout.write(f"wrote {path}: {', '.join(sizes)}\n")
+    sys.stdout.write(f"wrote {clean(str(path))}: {', '.join(sizes)}\n")
     if not wanted.mask:
         sys.stdout.write("SECRETS WERE NOT MASKED: do not post it where others can read it\n")
     sys.stdout.write(f"look through it before you post it; {CONTENTS} says what is in it\n")
@@ -190,7 +201,7 @@ def _taken(path: Path) -> UsageFault:
 
 
 def _folder(path: Path, anonymiser: Anonymiser | None) -> str:
-    name = bare_name(path.name)
+    name = folder_name(path.name)
     return name if anonymiser is None else anonymiser.in_name(name)
 
 

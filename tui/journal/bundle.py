@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import secrets
 import tarfile
 import tempfile
 import zlib
@@ -15,12 +16,20 @@ import msgspec
 
 from tui.events import AnyEvent, encode
 from tui.journal.header import Header
+from tui.transport.clean import clean
 
 SUFFIX = ".tar.gz"
 ENDINGS = (SUFFIX, ".tgz")
 """What the name of a bundle may end in."""
+_PART = ".part"
 _GZIP_WINDOW_BITS = 31
 _SPOOL_BYTES = 32 * 1024 * 1024
+
+
+def folder_name(name: str) -> str:
+    """Return the name of the folder in a bundle of that name: one that can be unpacked anywhere."""
+    bare = clean(bare_name(name)).replace("\\", "_").strip()
+    return bare if bare.strip(".") else "bundle"
 
 
 def bare_name(name: str) -> str:
@@ -66,13 +75,15 @@ class PackedJournal:
 def new_bundle(path: Path, folder: str) -> Generator["Bundle"]:
     """Write a bundle; it appears under its name, whole, when the block ends, and never without.
 
-    Raises BundleExists where the name is taken, and OSError where nothing can be written there.
+    Raises BundleExists where the name is taken, and OSError where nothing can be written there. A process
+    that is killed outright (SIGKILL) leaves a hidden file of random name beside it that ends in .part.
     """
     if os.path.lexists(path):
         raise BundleExists
-    number, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    # Named before it is there, so that no exception of a signal's handler can come between.
+    part = path.parent / f".{secrets.token_hex(8)}{_PART}"
     try:
-        with os.fdopen(number, "wb") as file:
+        with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             with (
                 gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as squeezed,
                 tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as tar,
@@ -80,9 +91,9 @@ def new_bundle(path: Path, folder: str) -> Generator["Bundle"]:
                 yield Bundle(tar, folder)
             file.flush()
             os.fsync(file.fileno())
-        _name(Path(name), path)
+        _name(part, path)
     finally:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 class Bundle:

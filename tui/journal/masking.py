@@ -5,7 +5,7 @@ from tui.agent.mask import HIDDEN, mask_argv, mask_environment, mask_text
 from tui.transport.clean import LineCleaner, clean
 
 LONGEST = wire.LINE_LIMIT_BYTES
-"""Characters of the longest text that is kept whole: hosts send no longer lines, other files may hold some."""
+"""Characters of the longest text that is kept whole: hosts send no longer lines, files may hold some."""
 # A secret at the cut is looked at this far beyond it, lest half of one is taken for none.
 _BEYOND = 4096
 

@@ -1,0 +1,66 @@
+"""A bundle can be unpacked anywhere, and nothing is left of one that was broken off by a signal."""
+
+import os
+import signal
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tui.journal.bundle import folder_name, new_bundle
+from tui.terminal import undone_by_signals
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one.tar.gz", "one"),
+        ("one.tgz", "one"),
+        ("v1.2.tar.gz", "v1.2"),
+        (".tar.gz", "bundle"),
+        ("..tar.gz", "bundle"),
+        ("...tar.gz", "bundle"),
+        (" . .tar.gz", "bundle"),
+        ("a\x1b[31m\nb.tar.gz", "ab"),
+        ("\x1b[31m.tar.gz", "bundle"),
+        ("..\\..\\x.tar.gz", ".._.._x"),
+        ("\udcff.tar.gz", "bundle"),
+    ],
+)
+def test_the_folder_is_named_after_the_file_where_that_is_a_name(name: str, expected: str) -> None:
+    assert folder_name(name) == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_removes_what_was_begun_and_tells_the_exit_code(tmp_path: Path, number: int) -> None:
+    before = signal.getsignal(number)
+
+    def broken_off() -> None:
+        with undone_by_signals(), new_bundle(tmp_path / "one.tar.gz", "one") as bundle:
+            assert [name.endswith(".part") for name in os.listdir(tmp_path)] == [True]
+            os.kill(os.getpid(), number)
+            bundle.add("a.txt", b"a")
+
+    with pytest.raises(SystemExit) as left:
+        broken_off()
+    assert left.value.code == 128 + number
+    assert os.listdir(tmp_path) == []
+    assert signal.getsignal(number) is before
+
+
+def test_an_ignored_hang_up_stays_ignored(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with undone_by_signals(), new_bundle(tmp_path / "one.tar.gz", "one") as bundle:
+            os.kill(os.getpid(), signal.SIGHUP)
+            bundle.add("a.txt", b"a")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with tarfile.open(tmp_path / "one.tar.gz") as tar:
+        assert tar.getnames() == ["one", "one/a.txt"]
+
+
+def test_a_bundle_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with new_bundle(tmp_path / "one.tar.gz", "one"):
+        pass
+    assert (tmp_path / "one.tar.gz").stat().st_mode & 0o777 == 0o600
