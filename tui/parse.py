@@ -143,11 +143,16 @@ def path(value: object) -> str:
     return name
 
 
+def local_path(name: str) -> Path:
+    """Return the path of a file on this machine; the ``~`` of a home that nobody knows stays as it is."""
+    return Path(os.path.expanduser(name))
+
+
 def readable_file(value: object) -> str:
     """Return the path of a file on this machine that can be read now."""
     name = os.path.expanduser(path(value))
     place = Path(name)
-    if place.is_dir():
+    if os.path.isdir(place):
         raise Wrong(f"is a directory: {name}")
     try:
         with place.open("rb"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from tui import __version__
+from tui import __version__, parse
 from tui.commands import start
 from tui.commands.replay import reported
 from tui.events import VERSION, AnyEvent, Hello, Tick
@@ -80,10 +80,10 @@ def run(wanted: Wanted, choices: Choices) -> int:
     """Write the bundle; return the exit code. Raises UsageFault for what cannot be read or written."""
     try:
         if wanted.bundle is not None:
-            _check_name(Path(wanted.bundle).expanduser())
+            _check_name(parse.local_path(wanted.bundle))
         file = found(wanted.recording, start.recordings_folder())
         source = prepared(file, mask=wanted.mask, anonymise=wanted.anonymise)
-        path = Path(wanted.bundle or _own_name(source.tape.name)).expanduser()
+        path = parse.local_path(wanted.bundle or _own_name(source.tape.name))
         with undone_by_signals():
             sizes = write(source, path)
     except RecordingFault as fault:

@@ -11,7 +11,7 @@ from tui.commands import records, start
 from tui.commands.records import EndRecord
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.watch import check_terminal
-from tui.journal.reader import RecordingFault
+from tui.journal.reader import ABOUT, RecordingFault
 from tui.replay.bare_log import log_tape
 from tui.replay.ending import ending
 from tui.replay.headless import Played, Run, Step, play
@@ -30,6 +30,8 @@ def to_its_end(_step: Step, _state: WatchState) -> bool:
     return False
 
 
+IMPORTED = ("import", "recording")
+"""What notices are about that say how a foreign file was read."""
 WITHOUT_SCREEN = "add --json for what changed and the end, or --headless for plain lines"
 
 
@@ -93,8 +95,12 @@ def headless(tape: Tape, *, json: bool, stop: Stop = to_its_end) -> EndRecord:
     ``stop`` ends it after the step for which it says so.
     """
     if json:
-        report = reported(play(tape, stop))
+        played = play(tape, stop)
+        report = reported(played)
         _write(msgspec.json.encode(report).decode())
+        for notice in played.state.notices:
+            if notice.about == ABOUT or (notice.about in IMPORTED and notice.level != "info"):
+                start.say(notice.sentence)
         return report.end
     end = _told(tape, stop)
     _write(timed(end.t, words(end)))

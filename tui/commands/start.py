@@ -240,10 +240,10 @@ def _check_url_alone(choices: Choices) -> None:
 
 def _check_local_files(choices: Choices) -> None:
     if choices.log is not None:
-        path = Path(choices.log).expanduser()
-        if path.is_dir():
+        path = parse.local_path(choices.log)
+        if os.path.isdir(path):
             raise UsageFault(f"--log {choices.log} is a directory; name the file that the server writes to")
-        if not path.exists():
+        if not os.path.exists(path):
             say(f"--log {choices.log} does not exist yet; waiting for it")
     if choices.ca_file is not None:
         _check_certificates(choices.ca_file)

@@ -5,6 +5,7 @@ what a watch has to find out, so they are dropped here, before anything else rea
 fair to read, but says no more than ``tcp``.)
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -161,8 +162,8 @@ _TYPES: dict[tuple[str, str], type[AnyRecord]] = {
 def recorder_file(path: Path) -> Path | None:
     """Return the recorder's file that a path names, itself or in its folder; None for anything else."""
     try:
-        if path.is_dir():
-            return next((path / name for name in FILES if (path / name).is_file()), None)
+        if os.path.isdir(path):
+            return next((path / name for name in FILES if os.path.isfile(path / name)), None)
         with closing(iter(LineFile(path, _FIRST_LINE_BYTES))) as lines:
             line = msgspec.json.decode(next(lines, b""), type=_Line)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from tui import parse
 from tui.journal.bundle import bare_name
 from tui.journal.bundled import NAMES, is_bundle, open_bundled
 from tui.journal.h200 import H200Recording
@@ -33,7 +34,7 @@ def open_tape(path: Path) -> Tape:
         return Tape(measured.name, options_of(measured.asked), measured.events, origin_s=0.0)
     recording = open_recording(path)
     return Tape(
-        bare_name(path.resolve().name if path.is_dir() else path.name),
+        bare_name(path.resolve().name if os.path.isdir(path) else path.name),
         options_of(recording.header.asked),
         recording.events,
     )
@@ -44,8 +45,8 @@ def open_recording(path: Path) -> Recording:
 
     Raises RecordingFault with one sentence.
     """
-    if path.is_dir():
-        inside = next((path / name for name in NAMES if (path / name).is_file()), None)
+    if os.path.isdir(path):
+        inside = next((path / name for name in NAMES if os.path.isfile(path / name)), None)
         if inside is None:
             raise RecordingFault(f"{path} is a folder without {NAMES[0]} or {FILES[0]}: name a recording")
         return Recording(inside)
@@ -66,8 +67,9 @@ def found(name: str | None, folder: Path) -> Path:
         if not kept:
             raise RecordingFault(f"there is no recording in {folder} yet: name a file")
         return next(filter(_tells, reversed(kept)), kept[-1])
-    path = Path(name).expanduser()
-    return path if path.exists() else _named(name, kept)
+    path = parse.local_path(name)
+    # What is written as a path is one: why it cannot be read is said when it is opened.
+    return path if os.sep in name or os.path.exists(path) else _named(name, kept)
 
 
 def recordings_in(folder: Path) -> list[Path]:
