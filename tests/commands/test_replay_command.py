@@ -60,6 +60,18 @@ def test_what_cannot_be_read_is_one_line_and_2(tminus: Tminus, name: str) -> Non
     assert done.err.startswith("tminus: ")
 
 
+def test_a_log_in_the_place_of_a_recording_is_told_how_it_is_played(tminus: Tminus) -> None:
+    log = tminus.folder / "server.log"
+    log.write_text("[2026-05-28 20:26:45] server_args=ServerArgs()\n")
+
+    done = tminus.run("replay", str(log), "--json")
+
+    assert (done.code, done.err) == (
+        2,
+        f"tminus: {log} is no recording of tminus; a server's log is played with --log\n",
+    )
+
+
 def test_a_recording_and_a_log_are_not_played_together(tminus: Tminus, recording: Path) -> None:
     done = tminus.run("replay", str(recording), "--log", str(recording), "--json")
 

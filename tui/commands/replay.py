@@ -11,7 +11,7 @@ from tui.commands import records, start
 from tui.commands.records import EndRecord
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.watch import check_terminal
-from tui.journal.reader import ABOUT, RecordingFault
+from tui.journal.reader import ABOUT, NOT_OURS, RecordingFault
 from tui.replay.bare_log import log_tape
 from tui.replay.ending import ending
 from tui.replay.headless import Played, Run, Step, play
@@ -78,7 +78,8 @@ def run(wanted: Wanted, choices: Choices) -> int:
 
         return asyncio.run(show_player(opened, choices))
     except RecordingFault as fault:
-        raise UsageFault(str(fault)) from None
+        hint = "; a server's log is played with --log" if str(fault).endswith(NOT_OURS) else ""
+        raise UsageFault(f"{fault}{hint}") from None
 
 
 def _tape(wanted: Wanted) -> Tape:
