@@ -185,3 +185,31 @@ def test_words_of_a_protocol_are_no_texts() -> None:
 
     after = rewritten(notice("hello"), Shout())
     assert (after.level, after.sentence) == ("info", "HELLO")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("connected to vm", "connected to host-1"),
+        ("vm is back; vm: link lost", "host-1 is back; host-1: link lost"),
+        ("the vms of vm-2 and a.vm stay", "the vms of vm-2 and a.vm stay"),
+    ],
+)
+def test_a_host_of_two_letters_is_replaced_in_the_sentences_about_it(sentence: str, expected: str) -> None:
+    anonymiser = Anonymiser()
+    hello = Hello(
+        **at(0.0), protocol=1, host="vm", user="root", uid=0, pid=1, boot_id="", python="", kernel="",
+        cpu_count=None, memory_total_mib=None,
+    )  # fmt: skip
+    anonymiser.learn(hello)
+    assert anonymiser.anonymised(notice(sentence)).sentence == expected
+
+
+def test_a_host_that_is_a_short_word_leaves_sentences_readable() -> None:
+    anonymiser = Anonymiser()
+    hello = Hello(
+        **at(0.0), protocol=1, host="is", user="root", uid=0, pid=1, boot_id="", python="", kernel="",
+        cpu_count=None, memory_total_mib=None,
+    )  # fmt: skip
+    anonymiser.learn(hello)
+    assert anonymiser.anonymised(notice("the link is up")).sentence == "the link is up"

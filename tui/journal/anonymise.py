@@ -28,6 +28,8 @@ _SENTENCES = 16_384
 _KEPT = frozenset(("matched", "about", "tminus", "engine", "phase", "fault", "run"))
 _PATHS = frozenset(("cwd", "stdout", "stderr", "path", "log_path", "ca_file"))
 _MODELS = frozenset(("model", "models"))
+_OWN_SENTENCES = frozenset(("sentence", "banner"))
+_SHORT_WORD = re.compile("an?|a[st]|b[ey]|do|go|i[fnst]?|me|my|no|o[fnr]|so?|to|u[ps]|we")
 _HOST_FLAG = re.compile(r"--?(?:[\w-]*[-_])?(?:host|hosts|hostname|addr|address|ip|rdzv[-_]endpoint|rpc)")
 _MODEL_FLAG = re.compile(r"(?:--?(?:[\w-]*[-_])?(?:model|model[-_]path|tokenizer|tokenizer[-_]path)|-m)")
 _HOST_VARIABLE = re.compile(r"(?:[A-Z0-9]+_)*(?:HOST|HOSTID|HOSTNAME|ADDR|ADDRESS)")
@@ -102,7 +104,9 @@ class Anonymiser:
             return self._name(Sort.CONTAINER, value[:12])
         if field in _PATHS:
             return self._whole_path(value)
-        return self._model(value) if field in _MODELS else self._free(value)
+        if field in _MODELS:
+            return self._model(value)
+        return self._short_hosts(self._free(value)) if field in _OWN_SENTENCES else self._free(value)
 
     def texts(self, field: str, values: list[str]) -> list[str]:
         """Return texts with their names replaced."""
@@ -117,6 +121,14 @@ class Anonymiser:
     def pairs(self, field: str, values: dict[str, str]) -> dict[str, str]:
         """Return variables with the names in their values replaced."""
         return {name: self._variable(name, value) for name, value in values.items()}
+
+    def _short_hosts(self, sentence: str) -> str:
+        """Replace hosts of one or two letters too, in what tminus wrote: "vm" is no word of its sentences."""
+        for name in self.names.words((Sort.HOST,)):
+            if len(name) < SHORTEST_WORD and not _SHORT_WORD.fullmatch(name):
+                pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w-])"
+                sentence = re.sub(pattern, lambda found: self._name(Sort.HOST, found[0]), sentence)
+        return sentence
 
     # Places that say what a text is.
 
