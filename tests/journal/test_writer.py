@@ -255,6 +255,37 @@ def test_a_recording_that_another_watch_is_writing_is_left(tmp_path: Path) -> No
     assert [second.path] == list(tmp_path.iterdir())
 
 
+def test_a_recording_is_locked_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    link = os.link
+
+    def linked(hidden: Path, path: Path) -> None:
+        link(hidden, path)
+        seen.append(being_written(path))
+
+    monkeypatch.setattr(os, "link", linked)
+    journal = open_journal(tmp_path, "box", "0.1.0")
+    assert seen == [True]
+    assert [path.name for path in tmp_path.iterdir()] == [journal.path.name]
+    journal.close()
+
+
+def test_a_file_system_without_hard_links_takes_recordings_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    first, second = (open_journal(tmp_path, "box", "0.1.0") for _ in range(2))
+    assert being_written(first.path)
+    assert sorted(tmp_path.iterdir()) == sorted((first.path, second.path))
+    first.close()
+    second.close()
+
+
 def test_of_two_written_at_one_moment_the_one_that_began_last_is_kept(tmp_path: Path) -> None:
     for name, size_bytes in (("20260102T000000-a", 90), ("20260102T000001-a", 80), ("20260101T000000-a", 99)):
         path = tmp_path / f"{name}.jsonl.gz"

@@ -11,7 +11,7 @@ from awkward_recordings import Load, record
 
 from tui.commands import export
 from tui.commands.export import Wanted
-from tui.replay.report_chart import Band, labels
+from tui.replay.report_chart import Band, axis_step_s, labels
 from tui.settings import Choices
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
@@ -181,3 +181,12 @@ def svg_of(page: str) -> ElementTree.Element:
     drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
     assert drawn is not None
     return ElementTree.fromstring(drawn[0])
+
+
+@pytest.mark.parametrize(
+    ("length_s", "step_s"),
+    [(0.0, 1), (95.0, 10), (3600.0, 600), (864_000.0, 86_400), (1e10, 86_400 * 11_575)],
+)
+def test_the_axis_has_ten_times_at_most_however_long_the_recording(length_s: float, step_s: int) -> None:
+    assert axis_step_s(length_s) == step_s
+    assert length_s / step_s <= 10

@@ -47,7 +47,7 @@ class JournalWriter:
     def __init__(self, path: Path, header: Header, keep: Keep = DEFAULT_KEEP) -> None:
         self.path = path
         self._keep = keep
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._file = _created(path)
         self._closed = False
         self._squeeze = zlib.compressobj(6, zlib.DEFLATED, GZIP_WINDOW_BITS)
         self._waiting: list[bytes] = []
@@ -55,7 +55,6 @@ class JournalWriter:
         self._flushed_s = 0.0
         self._size_bytes = 0
         self._trimmed_bytes = 0
-        _lock(self._file, fcntl.LOCK_EX)
         self._add(msgspec.json.encode(masked(header)))
         try:
             self._flush(zlib.Z_SYNC_FLUSH)
@@ -188,6 +187,28 @@ def _plain(folder: Path) -> list[tuple[int, Path, int]]:
         if stat.S_ISREG(facts.st_mode):
             found.append((facts.st_mtime_ns, path, facts.st_size))
     return found
+
+
+def _created(path: Path) -> int:
+    """Return a new file, locked before it has its name: whoever trims never sees it unlocked.
+
+    Raises FileExistsError where the name is taken.
+    """
+    hidden = path.with_name(f".{path.name}.{os.getpid()}")
+    file = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(file, fcntl.LOCK_EX)
+        os.link(hidden, path)
+    except FileExistsError:
+        os.close(file)
+        raise
+    except OSError:  # no hard links there: named first, locked at once
+        os.close(file)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        _lock(file, fcntl.LOCK_EX)
+    finally:
+        hidden.unlink(missing_ok=True)
+    return file
 
 
 def _lock(file: int, kind: int) -> bool:

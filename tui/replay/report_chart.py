@@ -1,5 +1,6 @@
 """Memory and utilisation of every GPU over time as an inline SVG, the phases as bands behind them."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -138,8 +139,14 @@ def _runs(
         yield run
 
 
+def axis_step_s(length_s: float) -> int:
+    """Return how far apart the times on the axis stand: ten at most, whatever a clock has jumped."""
+    fitting = (step for step in _STEPS_S if length_s / step <= _TICKS)
+    return next(fitting, _STEPS_S[-1] * math.ceil(length_s / _TICKS / _STEPS_S[-1]))
+
+
 def _axis(length_s: float, height: int) -> Iterator[str]:
-    step_s = next((step for step in _STEPS_S if length_s / step <= _TICKS), _STEPS_S[-1])
+    step_s = axis_step_s(length_s)
     for number in range(int(length_s // step_s) + 1):
         t = number * step_s
         x = _x(t, length_s)
