@@ -99,6 +99,14 @@ def test_the_scenarios_are_listed_with_their_titles(tminus: Tminus) -> None:
     assert {"capture-hang", "capture-suspended", "wrong-model", "link-cut"} <= set(names)
 
 
+def test_the_list_is_also_there_as_one_object_a_line(tminus: Tminus) -> None:
+    listed = tminus.run("demo", "--list", "--json")
+
+    names = [json.loads(line)["name"] for line in listed.out.splitlines()]
+    assert listed.code == 0
+    assert names == [line.split()[0] for line in tminus.run("demo", "--list").out.splitlines()]
+
+
 def test_an_unknown_scenario_is_2_in_one_line(tminus: Tminus) -> None:
     done = tminus.run("demo", "--scenario", "capture-hung", "--headless")
 

@@ -38,7 +38,7 @@ def run(choices: Choices, *, list_all: bool = False) -> int:
     """Show a scenario, or list them; return the exit code. Raises UsageFault for one that there is not."""
     try:
         if list_all:
-            return _list()
+            return _list(json=choices.json)
         chosen = scenario(choices.scenario or DEFAULT)
         if choices.headless or choices.json:
             return _headless(chosen, choices)
@@ -50,8 +50,19 @@ def run(choices: Choices, *, list_all: bool = False) -> int:
         raise UsageFault(str(fault)) from None
 
 
-def _list() -> int:
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario in the list of ``--list --json``, one object a line."""
+
+    name: str
+    title: str
+
+
+def _list(*, json: bool) -> int:
     known = scenarios()
+    if json:
+        for each in known:
+            sys.stdout.write(msgspec.json.encode(Listed(name=each.name, title=each.title)).decode() + "\n")
+        return 0
     width = max(len(each.name) for each in known)
     sys.stdout.write("".join(f"{each.name:{width}}  {each.title}\n" for each in known))
     return 0
