@@ -1,5 +1,6 @@
 """``tminus --once --json`` and ``tminus demo --headless``, as processes."""
 
+import json
 import signal
 import time
 from typing import cast
