@@ -12,9 +12,10 @@ import msgspec
 
 from tui.agent import wire
 from tui.event_base import Event, Part
-from tui.past_load import PastLoad
+from tui.past_load import History
+from tui.signals import HostSignals, Signals
 
-VERSION = 2
+VERSION = 3
 
 
 # The host and its gpus.
@@ -108,6 +109,10 @@ class GpuDetail(Part, frozen=True, kw_only=True):
     pcie_generation: int | None
     pcie_width: int | None
     pcie_received_mib: float | None = None
+    sm_pct: float | None = None
+    tensor_pct: float | None = None
+    dram_pct: float | None = None
+    nvlink_received_mib_s: float | None = None
 
 
 class GpuDetails(Event, frozen=True, kw_only=True, tag=wire.GPU_DETAILS):
@@ -280,13 +285,6 @@ class Tick(Event, frozen=True, kw_only=True, tag=wire.TICK):
     """A second has passed on the client; lets a replay age as the live watch did."""
 
 
-class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
-    """What past loads tell, read once from outside the stream, newest last."""
-
-    sentence: str
-    loads: list[PastLoad] = msgspec.field(default_factory=list[PastLoad])
-
-
 class Checkpoint(Event, frozen=True, kw_only=True, tag=wire.CHECKPOINT):
     """The size of the model's weight files, by directory entries alone: none is opened. None is not known."""
 
@@ -375,7 +373,8 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
 AnyEvent = (
     Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
     | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
-    | Pong | Link | Goodbye | Tick | History | Checkpoint | BenchChoice | BenchProgress | BenchResult
+    | Pong | Link | Goodbye | Tick | History | Checkpoint | Signals | HostSignals
+    | BenchChoice | BenchProgress | BenchResult
 )
 # fmt: on
 

@@ -1,8 +1,11 @@
-"""A past load, as the history event and the file of past loads hold it."""
+"""A past load, as the file of past loads holds it, and the event that brings past loads."""
 
 from typing import Literal
 
-from tui.event_base import Part
+import msgspec
+
+from tui.agent import wire
+from tui.event_base import Event, Part
 
 
 class PhaseTime(Part, frozen=True, kw_only=True):
@@ -38,3 +41,10 @@ class PastLoad(Part, frozen=True, kw_only=True):
     phases: list[PhaseTime]
     pcie_received_mib: float | None = None
     cache: Literal["cold", "warm"] | None = None
+
+
+class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
+    """What past loads tell, read once from outside the stream, newest last."""
+
+    sentence: str
+    loads: list[PastLoad] = msgspec.field(default_factory=list[PastLoad])

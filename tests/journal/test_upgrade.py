@@ -54,6 +54,19 @@ def test_a_recording_of_version_1_that_was_killed_plays_to_its_last_second() -> 
     ] * 3
 
 
+def test_a_recording_of_version_2_plays_as_it_is() -> None:
+    found = Recording(FIXTURES / "version-2-load.jsonl.gz")
+    assert (found.version, found.header.events, found.header.asked) == (2, VERSION, Asked(port=30000))
+    played = play(open_tape(found.path))
+    assert [(each.t, each.after) for each in played.transitions if each.kind == "phase"] == [
+        (0.0, "launch"),
+        (10.0, "weights"),
+        (30.0, "capture"),
+        (45.0, "warmup"),
+        (50.0, "ready"),
+    ]
+
+
 # The chain.
 
 

@@ -31,7 +31,12 @@ def _with_asked(header: Raw) -> Raw:
     return {**header, "asked": {}}
 
 
-UPGRADES: Mapping[int, Upgrade] = {1: Upgrade(header=_with_asked)}
+def _same(header: Raw) -> Raw:
+    """Version 3 only added events and figures that a recording may lack."""
+    return header
+
+
+UPGRADES: Mapping[int, Upgrade] = {1: Upgrade(header=_with_asked), 2: Upgrade(header=_same)}
 """By the version that a step begins from."""
 
 
