@@ -34,6 +34,7 @@ from tui.journal.h200_records import (
     Tcp,
     read_records,
 )
+from tui.journal.h200_signals import SignalReader
 from tui.journal.header import Asked
 from tui.journal.reader import RecordingFault
 from tui.transport.clean import LineSplitter, clean
@@ -174,6 +175,7 @@ class _Story:
         self._answers = AnswerReader(url, model, generates=generates)
         self._gpus = GpuReader(facts.launch)
         self._processes = ProcessReader(facts.launch, facts.lines, facts.code_s)
+        self._signals = SignalReader(facts.launch)
         self._splitter = LineSplitter()
         self._log_end = 0
         self._waiting: list[tuple[float, int, AnyEvent]] = []
@@ -219,6 +221,7 @@ class _Story:
                 yield from self._gpus.take(record)
             case ProcessRecord():
                 yield from self._processes.take(record)
+                yield from self._signals.take(record)
             case LogRecord():
                 yield from self._log(record)
             case HttpRecord():

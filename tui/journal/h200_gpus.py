@@ -1,4 +1,7 @@
-"""What the H200 recorder read from NVML, as a live watch's GPU events: thinned, in the terms of NVML v2."""
+"""What the H200 recorder read from NVML, as a live watch's GPU events: thinned, in the terms of NVML v2.
+
+The slow tier comes each second too, where a live watch has it each 5 s: the recorder read all at once.
+"""
 
 from collections.abc import Iterator
 
@@ -53,13 +56,42 @@ class PcieReceived:
         self.total_mib = round(self._bytes / _MIB, 1)
 
 
+class GpmMeans:
+    """The means of one GPU's GPM figures over the ticks since they were last told."""
+
+    def __init__(self, places: tuple[int | None, ...]) -> None:
+        self._places = places
+        self._sums = [0.0] * len(places)
+        self._counts = [0] * len(places)
+
+    def take(self, values: list[float | None] | str | None) -> None:
+        """Note one tick; what the driver refused counts for nothing."""
+        if not isinstance(values, list):
+            return
+        for number, place in enumerate(self._places):
+            value = _value(values, place)
+            if value is not None:
+                self._sums[number] += value
+                self._counts[number] += 1
+
+    def told(self) -> tuple[float | None, ...]:
+        """Return the means in the order of the places, None without a figure, and begin anew."""
+        pairs = zip(self._sums, self._counts, strict=True)
+        means = tuple(round(total / count, 2) if count else None for total, count in pairs)
+        self._sums, self._counts = [0.0] * len(means), [0] * len(means)
+        return means
+
+
 class GpuReader:
     """Turns ticks into events: facts at the first, samples, details and process lists once a second."""
 
     def __init__(self, launch: Launch | None) -> None:
         self._totals = launch.total_mib if launch is not None else []
-        self._pcie = _place(launch.fi_fields if launch is not None else [], _FIELDS)
-        self._rate = _place(launch.gpm_fields if launch is not None else [], _GPM)
+        gpm = launch.gpm_fields if launch is not None else []
+        self._pcie = _place("pcie_rx", launch.fi_fields if launch is not None else [], _FIELDS)
+        self._rate = _place("pcie_rx", gpm, _GPM)
+        self._told_gpm = tuple(_place(name, gpm, _GPM) for name in ("sm", "tensor", "dram", "nvl_rx"))
+        self._means: dict[int, GpmMeans] = {}
         self._received: dict[int, PcieReceived] = {}
         self._procs: dict[str, int] | None = None
         self._told: list[GpuProcess] | None = None
@@ -83,6 +115,7 @@ class GpuReader:
     def _count(self, index: int, row: GpuRow, t: float) -> None:
         received = self._received.setdefault(index, PcieReceived())
         received.take(_value(row.fields, self._pcie), _value(row.gpm, self._rate), t)
+        self._means.setdefault(index, GpmMeans(self._told_gpm)).take(row.gpm)
 
     def _facts(self, count: int, t: float) -> Iterator[AnyEvent]:
         sentence = "NVIDIA driver, its version is not recorded"
@@ -131,6 +164,7 @@ class GpuReader:
         )
 
     def _detail(self, index: int, row: GpuRow) -> GpuDetail:
+        sm_pct, tensor_pct, dram_pct, nvlink_received_mib_s = self._means[index].told()
         return GpuDetail(
             index=index,
             temperature_c=row.temperature_c,
@@ -141,6 +175,10 @@ class GpuReader:
             pcie_generation=None,
             pcie_width=None,
             pcie_received_mib=self._received[index].total_mib,
+            sm_pct=sm_pct,
+            tensor_pct=tensor_pct,
+            dram_pct=dram_pct,
+            nvlink_received_mib_s=nvlink_received_mib_s,
         )
 
 
@@ -154,10 +192,10 @@ def _processes(procs: dict[str, int]) -> list[GpuProcess]:
     return sorted(found, key=lambda process: (process.index, process.pid))
 
 
-def _place(told: list[str], usual: tuple[str, ...]) -> int | None:
-    """Return where what came over PCIe stands: the launch names the columns, else they are the usual ones."""
+def _place(name: str, told: list[str], usual: tuple[str, ...]) -> int | None:
+    """Return where a figure stands: the launch names the columns, else they are the usual ones."""
     names = told or list(usual)
-    return names.index("pcie_rx") if "pcie_rx" in names else None
+    return names.index(name) if name in names else None
 
 
 def _value(values: list[float | None] | str | None, place: int | None) -> float | None:

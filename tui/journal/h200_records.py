@@ -66,9 +66,20 @@ class GpuRecord(Record, frozen=True, kw_only=True):
 
 
 class ProcessRow(msgspec.Struct, frozen=True, array_like=True):
-    """One process at one look; of its columns only the state is used so far."""
+    """One process at one look: ticks of 10 ms, MiB, KiB, faults, and where its main thread waits."""
 
     state: str
+    user_ticks: float | None = None
+    system_ticks: float | None = None
+    threads: float | None = None
+    resident_mib: float | None = None
+    shared_mib: float | None = None
+    read_chars_kib: float | None = None
+    read_kib: float | None = None
+    write_kib: float | None = None
+    minor_faults: float | None = None
+    major_faults: float | None = None
+    wchan: str | None = None
 
 
 class ProcessRecord(Record, frozen=True, kw_only=True):
