@@ -113,6 +113,10 @@ def test_the_slow_tier_is_told_with_the_first_reading(reader: Reader, nvml_stub:
         "pcie_generation": 1,
         "pcie_width": 16,
         "pcie_received_mib": 0.0,
+        "sm_pct": None,
+        "tensor_pct": None,
+        "dram_pct": None,
+        "nvlink_received_mib_s": None,
     }
     assert details["cost_ms"] > 0
 

@@ -28,7 +28,8 @@
  *   NVML_STUB_RULES      exceptions, first match wins, joined by ";":  WHAT[:GPU] ACTION [@FROM[+FOR]]
  *                        WHAT is a field (memory, utilisation, power, limit, temperature, clock, reasons,
  *                        ecc, pcie, processes, mig, facts, handle, init, count, gpm_support, gpm_alloc,
- *                        gpm_sample, gpm_metrics, gpm_value, gpm_free), a function's name, or "*"
+ *                        gpm_sample, gpm_metrics, gpm_value, gpm_sm, gpm_tensor,
+ *                        gpm_dram, gpm_nvlink, gpm_free), a function's name, or "*"
  *                        (every call about a GPU). ACTION is "=CODE" (return this nvmlReturn_t), "~VALUE"
  *                        (succeed with this number) or "=hang" (do not return before FROM + FOR).
  *                        FROM and FOR are seconds after the start of the load. Without them: always.
@@ -241,7 +242,10 @@ API nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, uint *out,
     return SUCCESS;
 }
 
-/* GPM: samples of counters, and means between two of them. Only the metric of PCIe receive (21) is known. */
+/*
+ * GPM: samples of counters, and means between two of them. Known are PCIe receive (21), and the use of
+ * multiprocessors (2), tensor cores (5) and memory (10) and what came over NVLink (60), all as of the second sample.
+ */
 
 static int samples_held;
 
@@ -257,6 +261,16 @@ static double received_mib(nvmlDevice_t device) {
         if (to_s > rates[i].from_s) sum += (to_s - rates[i].from_s) * rates[i].mib_s;
     }
     return sum;
+}
+static double activity(uint metric, nvmlDevice_t device) {
+    static const double sm[] = {0, 0, 1, 0, 62, 0}, tensor[] = {0, 0, 0, 0, 4, 0}, dram[] = {0, 0, 2, 0, 48, 0};
+    static const double nvlink[] = {0, 0, 0, 0, 250, 0};
+    int now = phase(device);
+    return metric == 2 ? sm[now] : metric == 5 ? tensor[now] : metric == 10 ? dram[now] : nvlink[now];
+}
+static int known_metric(uint id) { return id == 2 || id == 5 || id == 10 || id == 21 || id == 60; }
+static const char *metric_field(uint id) {
+    return id == 2 ? "gpm_sm" : id == 5 ? "gpm_tensor" : id == 10 ? "gpm_dram" : id == 60 ? "gpm_nvlink" : "gpm_value";
 }
 API nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device, struct gpm_support *out) {
     DEVICE("gpm_support");
@@ -294,13 +308,17 @@ API nvmlReturn_t nvmlGpmMetricsGet(struct gpm_metrics *asked) {
     if (asked->version != 1) return VERSION_MISMATCH;
     if (!first || !second || !first->taken || !second->taken || first->gpu != second->gpu) return INVALID_ARGUMENT;
     if (second->at_s <= first->at_s) return INVALID_ARGUMENT;
-    rule = exception("", "gpm_value", first->gpu);
     for (i = 0; i < asked->count; i++) {
         struct gpm_metric *metric = &asked->metrics[i];
-        metric->code = metric->id != 21 ? NOT_SUPPORTED : rule && rule->action > 0 ? rule->action : SUCCESS;
-        if (metric->code == SUCCESS)
+        rule = exception("", metric_field(metric->id), first->gpu);
+        metric->code = !known_metric(metric->id) ? NOT_SUPPORTED : rule && rule->action > 0 ? rule->action : SUCCESS;
+        if (metric->code == SUCCESS && rule && rule->action == VALUE)
+            metric->value = (double)rule->value;
+        else if (metric->code == SUCCESS && metric->id != 21)
+            metric->value = activity(metric->id, &gpus[first->gpu]);
+        else if (metric->code == SUCCESS)
             metric->value = (second->received_mib - first->received_mib) / (second->at_s - first->at_s);
-        metric->info.brief = "PCIe RX", metric->info.full = "PCIe traffic to this GPU", metric->info.unit = "MiB/s";
+        metric->info.brief = metric->info.full = metric_field(metric->id), metric->info.unit = "";
     }
     return SUCCESS;
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from tui.agent.gpus import driver_words, nvml
-from tui.agent.gpus.gpm import Received
+from tui.agent.gpus.gpm import FIELDS, UNKNOWN, Counters
 
 TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Row:
         self._state = "lost"
         self._sentence: str | None = None
         self._mig = False
-        self._received: Received | None = None
+        self._counters: Counters | None = None
         self._details = 0
         self._seldom: Fields = {}
 
@@ -98,7 +98,7 @@ class Row:
             return False
         self.let_go()
         self.device, self.uuid = device, text(self.fact["uuid"])
-        self._received = None if self._mig else Received(library, device, self._clock)
+        self._counters = None if self._mig else Counters(library, device, self._clock)
         self._details = 0
         return True
 
@@ -110,9 +110,9 @@ class Row:
 
     def let_go(self) -> None:
         """Give back what the library keeps for this GPU; to be called before it is shut down."""
-        if self._received is not None:
-            self._received.free()
-            self._received = None
+        if self._counters is not None:
+            self._counters.free()
+            self._counters = None
 
     def sample(self) -> Fields:
         """Return the fast tier. Raises DriverTrouble."""
@@ -133,11 +133,11 @@ class Row:
         return {"index": self.index, **dict.fromkeys(_DETAILS)}
 
     def _detail(self, device: nvml.Device) -> Fields:
-        received = None if self._received is None else self._received.read()
+        figures = UNKNOWN if self._counters is None else self._counters.read()
         if self._details % _SELDOM == 0:
             self._seldom = _seldom(device)
         self._details += 1
-        return {"index": self.index, **_often(device), **self._seldom, "pcie_received_mib": received}
+        return {"index": self.index, **_often(device), **self._seldom, **figures}
 
     def _sample(self, device: nvml.Device) -> Fields:
         memory = memory_mib(device.ask(nvml.MEMORY))
@@ -199,7 +199,7 @@ _DETAILS = (
     "ecc_uncorrected",
     "pcie_generation",
     "pcie_width",
-    "pcie_received_mib",
+    *FIELDS,
 )
 
 
