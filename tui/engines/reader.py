@@ -184,11 +184,13 @@ class LineReader:
     def _other_logger(self, line: str, time: str | None) -> Heard | None:
         """A line of a logger configured otherwise: its message begins behind some bracket or dash."""
         for pause in BREAK.finditer(line, 0, BREAK_WITHIN):
-            ranks = ranks_in(line[: pause.end()])
-            speaker = Speaker(rank=ranks, depth=2) if ranks else NOBODY
-            mark = self._rules.find(line[pause.end() :], speaker)
-            if mark is not None:
-                return Heard((mark,), time, speaker)
+            message = line[pause.end() :]
+            # Who speaks is looked for once a row matches: few do.
+            if self._rules.find(message, NOBODY) is not None:
+                ranks = ranks_in(line[: pause.end()])
+                speaker = Speaker(rank=ranks, depth=2) if ranks else NOBODY
+                mark = self._rules.find(message, speaker)
+                return Heard((mark,) if mark is not None else (), time, speaker)
         return None
 
     def _unruled(self, message: str, speaker: Speaker, *, calm: bool, raw: bool) -> tuple[Mark, ...]:

@@ -86,7 +86,11 @@ def read_event(line: bytes, upgrade: Callable[[bytes], bytes] | None = None) -> 
 
 def has_possible_clocks(event: AnyEvent) -> bool:
     """Say whether the three clocks of an event are what a clock can show."""
-    return all(-CLOCK_LIMIT_S < each < CLOCK_LIMIT_S for each in (event.mono_s, event.wall_s, event.client_s))
+    return (
+        -CLOCK_LIMIT_S < event.mono_s < CLOCK_LIMIT_S
+        and -CLOCK_LIMIT_S < event.wall_s < CLOCK_LIMIT_S
+        and -CLOCK_LIMIT_S < event.client_s < CLOCK_LIMIT_S
+    )
 
 
 # The first line.
@@ -158,8 +162,8 @@ def _reading(file: LineFile) -> Generator[bytes]:
 
 
 def _is_clean(line: bytes) -> bool:
-    """Whether no text of a line needs cleaning; quick for the many that are plain ASCII."""
-    if line.isascii() and b"\\" not in line and b"\x7f" not in line:
+    """Whether no text of a line needs cleaning; quick for the many that are ASCII and escape but quotes."""
+    if line.isascii() and b"\x7f" not in line and line.count(b"\\") == line.count(b'\\"'):
         return True
     return _UNCLEAN.search(line) is None
 

@@ -74,7 +74,10 @@ class GpuBook:
     processes: list[GpuProcess] = field(default_factory=list[GpuProcess])
 
     def _gpu(self, index: int) -> Gpu:
-        return self.by_index.setdefault(index, Gpu(index))
+        gpu = self.by_index.get(index)
+        if gpu is None:
+            gpu = self.by_index[index] = Gpu(index)
+        return gpu
 
     def take(self, event: Gpus | GpuFacts | GpuDetails | GpuProcesses) -> None:
         """Note one event about GPUs."""

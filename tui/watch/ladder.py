@@ -1,6 +1,6 @@
 """The readiness ladder: process alive, port open, health answered, expected model listed, token generated."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from tui.events import Outcome, Probe
@@ -153,17 +153,11 @@ class Ladder:
     ) -> None:
         old = self._rungs[name]
         since_s = at_s if state != old.state else old.since_s
-        rung = replace(old, state=state, since_s=since_s, answer=answer, outcome=outcome, status=None)
+        tries, latency_ms, status = old.tries, old.latency_ms, None
         if probe is not None:
-            said: Outcome = "wrong_model" if state == "bad" and probe.outcome == "ok" else probe.outcome
-            rung = replace(
-                rung,
-                tries=old.tries + 1,
-                latency_ms=probe.latency_ms,
-                outcome=said,
-                status=probe.status,
-            )
-        self._rungs[name] = rung
+            outcome = "wrong_model" if state == "bad" and probe.outcome == "ok" else probe.outcome
+            tries, latency_ms, status = tries + 1, probe.latency_ms, probe.status
+        self._rungs[name] = Rung(name, state, since_s, tries, latency_ms, answer, outcome, status)
 
 
 def wrong_model(expected: str | None, listed: list[str]) -> str:

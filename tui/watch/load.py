@@ -7,7 +7,7 @@ from typing import Literal
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
 from tui.engines.lines import Level
-from tui.engines.marks import Mark, MarkKind, somebodys_request, tells_progress
+from tui.engines.marks import Mark, MarkKind, Progress, somebodys_request, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
@@ -99,6 +99,7 @@ class Load:
         self.behind_bytes = 0
         self._log_phase: Phase | None = None
         self._line_phase: Phase | None = None
+        self._reached: tuple[Phase, Progress | None] | None = None
         self._refused = False
         self._deaf = False
         self._behind = server is not None and at_s - server.started_s > SEEN_FROM_START_S
@@ -211,57 +212,69 @@ class Load:
         behind = self._behind or event.behind_bytes > 0
         self._behind = event.behind_bytes > 0
         self.behind_bytes = event.behind_bytes
-        at_s = None if behind else event.mono_s
-        returns = set(event.returns)
-        active = False
-        for place, line in enumerate(event.lines):
-            if not self._deaf:
-                active |= self._take_line(line, place in returns, event.mono_s, at_s, buffer)
         if self._deaf:
             return
+        at_s = None if behind else event.mono_s
+        mono_s, returns = event.mono_s, set(event.returns)
+        active = False
+        # Once an event is enough: its lines have one time.
+        unheard = at_s is not None
+        self._reached = None
+        for place, line in enumerate(event.lines):
+            if self.ended_s is not None and self._begins_next(line):
+                self._deaf = True
+                return
+            if self.own_lines.ours(line, mono_s):
+                continue
+            marks = self._take_line(line, place in returns, mono_s, at_s, buffer)
+            active = active or bool(line.strip())
+            if unheard and tells_progress(marks):
+                self.timeline.heard(at_s)
+                unheard = False
         if event.tail != self.tail:
             self.tail = event.tail
             active |= bool(event.tail)
             self.log_phases.peek(event.tail, at_s)
-            self._log_reached(at_s)
+            self._log_reached(self.log_phases.phase, at_s)
         if active and at_s is not None:
             self.log_activity_s = at_s
 
     def _take_line(
         self, line: str, returned: bool, mono_s: float, at_s: float | None, buffer: LogBuffer
-    ) -> bool:
-        if self.ended and self._begins_next(line):
-            self._deaf = True
-            return False
-        if self.own_lines.ours(line, mono_s):
-            return False
+    ) -> tuple[Mark, ...]:
         heard = self.log_phases.reader.read(line)
+        marks = heard.marks
         level: Level = self.engine.level(line) if self.engine is not None else ""
-        mark = stands_out(heard.marks)
+        mark = stands_out(marks) if marks else None
         number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
-        if heard.marks and not somebodys_request(heard.marks):
-            self.log_phases.take(heard, line, number, at_s)
-            self.cache = cache_told(self.cache, heard.marks)
-            self._log_reached(at_s)
-            if not self.ended:
-                self.timeline.told(heard.marks, at_s)
-            # Also the line that had moved it before it was whole.
-            if mark is None and self.log_phases.phase is not self._line_phase:
-                buffer.mark_last(self.log_phases.phase)
-            self._line_phase = self.log_phases.phase
-        if tells_progress(heard.marks):
-            self.timeline.heard(at_s)
-        return bool(line.strip())
+        if not marks or somebodys_request(marks):
+            return marks
+        self.log_phases.take(heard, line, number, at_s)
+        self.cache = cache_told(self.cache, marks)
+        phase = self.log_phases.phase
+        self._log_reached(phase, at_s)
+        if self.ended_s is None:
+            self.timeline.told(marks, at_s)
+        # Also the line that had moved it before it was whole.
+        if mark is None and phase is not self._line_phase:
+            buffer.mark_last(phase)
+        self._line_phase = phase
+        return marks
 
     def _begins_next(self, line: str) -> bool:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""
         return self.engine is not None and any(re.search(text, line) for text in self.engine.first_lines)
 
-    def _log_reached(self, at_s: float | None) -> None:
+    def _log_reached(self, phase: Phase | None, at_s: float | None) -> None:
         """The log may have moved the load; its word for ready is not a generated token."""
-        phase = self.log_phases.phase
-        if phase is None or self.ended:
+        if phase is None or self.ended_s is not None:
             return
+        progress = self.log_phases.progress
+        reached = (phase, progress)
+        # The same word twice in one event says nothing more.
+        if self._reached is not None and self._reached[0] is phase and self._reached[1] is progress:
+            return
+        self._reached = reached
         phase = Phase.START_API if phase is Phase.READY else phase
         before, self._log_phase = self._log_phase, phase
         loading_still = self.ladder.rung("model").outcome == "wrong_model" and phase not in _PORT_PHASES
@@ -269,7 +282,6 @@ class Load:
             self._forward(phase, at_s)
         elif phase is not before and self.ready_s is None:
             self.timeline.move(phase, at_s)
-        progress = self.log_phases.progress
         if progress is not None and phase is self.timeline.phase:
             self.timeline.went_on(progress)
             self.pace.take(progress, at_s)

@@ -85,9 +85,7 @@ class LogBuffer:
             return self._last
         key = redraw_key(text, returned)
         if self.held is not None:
-            bar = _bar(text)
-            drawn_over = key is None and bar is not None and _key_of(bar) == self._key
-            if key == self._key or drawn_over:
+            if key == self._key or (key is None and self._drawn_over(text)):
                 mark = mark or self.held.mark
                 self.held = None
             else:
@@ -98,6 +96,11 @@ class LogBuffer:
         else:
             self.held, self._key = line, key
         return line.number
+
+    def _drawn_over(self, text: str) -> bool:
+        """Whether a line that is no bar alone begins with the bar under way."""
+        bar = _bar(text)
+        return bar is not None and _FIGURES.sub("#", bar["text"].strip()) == self._key
 
     def mark_last(self, mark: Phase | None) -> None:
         """The line that came last has moved the load to this phase."""
@@ -121,7 +124,3 @@ class LogBuffer:
         fresh = list(takewhile(lambda line: line.number > number, reversed(self.lines)))
         fresh.reverse()
         return fresh
-
-
-def _key_of(bar: re.Match[str]) -> str:
-    return _FIGURES.sub("#", bar["text"].strip())

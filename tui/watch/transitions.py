@@ -60,6 +60,8 @@ class Transitions:
         self._phase: str | None = None
         self._verdict: str | None = None
         self._readiness: str | None = None
+        self._seen: tuple[object, ...] = ()
+        self._wrong: str | None = None
         self._faults: set[str] = set()
         self._failed_as: str | None = None
         self._ended_s: float | None = None
@@ -77,14 +79,20 @@ class Transitions:
             self._faults, self._failed_as = set(), None
         yield from self._phase_moved(state, t, new_load=new)
         self._lines = state.log.total
-        yield from self._readiness_changed(*readiness(state), t)
-        if state.verdict != self._verdict:
+        verdict = state.verdict
+        # Readiness, and what a person has to mend, come from these alone: few events change them.
+        seen = (verdict, *state.ladder)
+        if seen != self._seen:
+            self._seen, self._wrong = seen, state.fault
+            yield from self._readiness_changed(*readiness(state), t)
+        if verdict != self._verdict:
             yield from self._judged(state, t)
         yield from self._faults_came(state, t)
         self._loads, self._loading = state.loads, state.loading
 
     def _phase_moved(self, state: Meaning, t: float, *, new_load: bool) -> Iterator[Transition]:
-        phase = None if state.phase is None else state.phase.value
+        now = state.phase
+        phase = None if now is None else now.value
         if phase != self._phase or (new_load and phase is not None):
             before, self._phase = self._phase, phase
             yield Transition(t, "phase", before, phase, _phase_reason(state, self._lines))
@@ -117,9 +125,9 @@ class Transitions:
             yield from self._failed(cause.kind.value, cause.quote.text, culprit(state), t)
         elif end is not None and self._failed_as is None and end.fault != "shut_down":
             yield from self._failed(end.fault, end.reason, culprit(state), t)
-        elif state.fault in NEEDS_A_PERSON and state.fault not in self._faults:
-            self._faults.add(state.fault)
-            yield Transition(t, "fault", None, state.fault, state.reason)
+        elif self._wrong in NEEDS_A_PERSON and self._wrong not in self._faults:
+            self._faults.add(self._wrong)
+            yield Transition(t, "fault", None, self._wrong, state.reason)
 
     def _failed(self, what: str, reason: str, who: Culprit, t: float) -> Iterator[Transition]:
         before, self._failed_as = self._failed_as, what
@@ -130,6 +138,7 @@ class Transitions:
         """Tell of an end that the same event has left behind: a new server, or a restart of the host."""
         if end is None or end.at_s == self._ended_s:
             return
+        self._seen = ()
         yield from self._readiness_changed(None, end.reason, t)
         before, self._verdict = self._verdict, "dead"
         yield Transition(t, "verdict", before, "dead", end.reason)
