@@ -1,0 +1,328 @@
+"""When each channel of each rank last moved, from the events alone."""
+
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from statistics import median
+
+from tui.engines.phase import Phase
+from tui.events import AnyEvent, GpuDetails, GpuFacts, GpuProcesses, Gpus, Processes
+from tui.signals import HostSignals, Signals
+from tui.watch.verdict.bar import Bar
+from tui.watch.verdict.channels import Channel, Reading, joined, reading
+from tui.watch.verdict.gpu_moves import GpuMoves
+from tui.watch.verdict.meters import FRESH_S
+from tui.watch.verdict.process_moves import ProcessMoves
+from tui.watch.verdict.situation import Rank
+
+BLIND_S = 3.0
+"""No event for so long, and what happened meanwhile was not seen (stalls research, 3.4)."""
+BLINDS = 16
+PROCESSES = 4096
+
+UNPLACED = Rank("server", None)
+"""Who stands for all processes of the server that are no rank, and for lines that name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankMoves:
+    """One rank at one moment. Times are on the host's monotonic clock, durations in seconds.
+
+    ``quiet_since_s`` is the newest movement on any channel (or since when it is watched), ``waiting_s`` for
+    how long its GPUs show the signature of a wait, None while they do not. ``state`` is the letter of its
+    main thread, "?" where nobody told; ``asleep_s`` and ``frozen_s`` say for how long neither CPU time nor
+    wake-ups, or no counter at all, moved; None where that is not known.
+    """
+
+    rank: Rank
+    readings: tuple[Reading, ...]
+    quiet_since_s: float
+    gpus: tuple[GpuMoves, ...]
+    waiting_s: float | None
+    state: str
+    state_s: float
+    wchan: str | None
+    cpu_pct: float | None
+    asleep_s: float | None
+    frozen_s: float | None
+    signals: bool
+    compilers: int
+    pids_seen: bool
+
+    def of(self, channel: Channel) -> Reading | None:
+        """Return what one channel says, None where the rank has none such."""
+        return next((each for each in self.readings if each.channel is channel), None)
+
+    def state_of(self, channel: Channel) -> str:
+        """Return the state of a channel; one that nobody reads is unknown."""
+        found = self.of(channel)
+        return "unknown" if found is None else found.state
+
+    @property
+    def moved(self) -> tuple[Reading, ...]:
+        """The channels that moved in the last 30 s."""
+        return tuple(each for each in self.readings if each.state == "moved")
+
+    @property
+    def unknown(self) -> tuple[Channel, ...]:
+        """The channels that cannot be read."""
+        return tuple(each.channel for each in self.readings if each.state == "unknown")
+
+
+@dataclass(slots=True)
+class Movement:
+    """What moved on one host, for one load. Every method takes the host's monotonic time.
+
+    ``blinds`` keeps the newest times in which nothing was heard, from and to: they void all windows, and
+    silence is counted from their ends.
+    """
+
+    began_s: float | None = None
+    heard_s: float | None = None
+    bar: Bar = field(default_factory=Bar)
+    host: HostSignals | None = None
+    blinds: deque[tuple[float, float]] = field(
+        default_factory=lambda: deque[tuple[float, float]](maxlen=BLINDS)
+    )
+    oom_kills: int = 0
+    cgroup_oom_kills: int = 0
+    _processes: dict[int, ProcessMoves] = field(default_factory=dict[int, ProcessMoves])
+    _gpus: dict[int, GpuMoves] = field(default_factory=dict[int, GpuMoves])
+    _users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    _logs: dict[str | None, float] = field(default_factory=dict[str | None, float])
+    _went_s: float | None = None
+
+    # Taking in.
+
+    def take(self, event: AnyEvent) -> None:
+        """Note one event of the host. Events of the client (tick, link) are none: see ``link_lost``."""
+        at_s = event.mono_s
+        self.heard(at_s)
+        match event:
+            case Signals():
+                self._take_signals(event, at_s)
+            case HostSignals():
+                self._take_host(event)
+            case Gpus():
+                self._take_gpus(event, at_s)
+            case GpuDetails():
+                for detail in event.gpus:
+                    self._gpu(detail.index).take_detail(detail, at_s)
+            case GpuFacts():
+                for fact in event.gpus:
+                    self._gpu(fact.index).limit_w = fact.power_limit_w
+            case GpuProcesses():
+                self._take_users(event)
+            case Processes():
+                for process in event.processes:
+                    self._process(process.pid, at_s).in_state(process.state, at_s)
+            case _:
+                pass
+
+    def heard(self, at_s: float) -> None:
+        """Something came from the host: after more than 3 s without, all windows start anew."""
+        if self.began_s is None:
+            self.began_s = at_s
+        if self.heard_s is not None and at_s - self.heard_s > BLIND_S:
+            self._void(self.heard_s, at_s)
+        self.heard_s = at_s if self.heard_s is None else max(at_s, self.heard_s)
+
+    def link_lost(self, at_s: float) -> None:
+        """The link is down since then: the next event ends a blind time, however soon it comes."""
+        if self.heard_s is not None:
+            self._void(self.heard_s, max(at_s, self.heard_s))
+
+    def log_moved(self, rank: str | None, at_s: float) -> None:
+        """Note a line that tells of progress (no heartbeat, no own access line); None: whose is not known."""
+        self.heard(at_s)
+        self._logs[rank] = at_s
+
+    def progress(self, done: int, total: int, at_s: float) -> None:
+        """Note a bar of the log; only one that moves on is a movement."""
+        self.heard(at_s)
+        if self.bar.take(done, total, at_s):
+            self._logs[None] = at_s
+
+    def new_load(self, at_s: float) -> None:
+        """Another load begins: nothing that moved before tells of it; what was learnt of the GPUs stays."""
+        self.began_s, self.heard_s, self.bar = at_s, at_s, Bar()
+        self._processes.clear()
+        self._logs.clear()
+        self._went_s = None
+        self.blinds.clear()
+        self.oom_kills = self.cgroup_oom_kills = 0
+        for gpu in self._gpus.values():
+            gpu.void()
+
+    def _void(self, from_s: float, to_s: float) -> None:
+        self.blinds.append((from_s, to_s))
+        self._logs.clear()
+        self.bar.blind()
+        for process in self._processes.values():
+            process.void()
+        for gpu in self._gpus.values():
+            gpu.void()
+
+    def _take_signals(self, event: Signals, at_s: float) -> None:
+        compilers = {each.pid: each for each in event.compilers}
+        for signals in event.processes:
+            process = self._process(signals.pid, at_s)
+            process.take(signals, at_s)
+            if signals.pid not in compilers:
+                process.compilers.none_seen(at_s)
+        for pid, found in compilers.items():
+            self._process(pid, at_s).compilers.take(found, at_s)
+        listed = {signals.pid for signals in event.processes}
+        for process in [each for each in self._processes.values() if each.stale(at_s)]:
+            if process.pid not in listed:
+                self._went(process)
+
+    def _went(self, process: ProcessMoves) -> None:
+        """A process is listed no more; what it moved still counts."""
+        del self._processes[process.pid]
+        moved = [each.moved_s for each in process.readings(process.first_s) if each.moved_s is not None]
+        self._went_s = max([*moved, self._went_s or 0.0])
+
+    def _take_host(self, event: HostSignals) -> None:
+        before, self.host = self.host, event
+        if before is not None:
+            self.oom_kills += _risen(before.oom_kills, event.oom_kills)
+            self.cgroup_oom_kills += _risen(before.cgroup_oom_kills, event.cgroup_oom_kills)
+
+    def _take_gpus(self, event: Gpus, at_s: float) -> None:
+        idles = [gpu.idle_w for gpu in self._gpus.values()]
+        known = [idle for idle in idles if idle is not None]
+        peers = median(known) if known else None
+        for sample in event.gpus:
+            self._gpu(sample.index).take(sample, at_s, peers)
+
+    def _take_users(self, event: GpuProcesses) -> None:
+        self._users = {}
+        for each in event.processes:
+            self._users.setdefault(each.index, set()).add(each.pid)
+
+    def _process(self, pid: int, at_s: float) -> ProcessMoves:
+        if pid not in self._processes and len(self._processes) >= PROCESSES:
+            oldest = min(self._processes.values(), key=lambda each: each.read_s or each.first_s)
+            del self._processes[oldest.pid]
+        return self._processes.setdefault(pid, ProcessMoves(pid, at_s))
+
+    def _gpu(self, index: int) -> GpuMoves:
+        return self._gpus.setdefault(index, GpuMoves(index))
+
+    # Telling.
+
+    @property
+    def silence_began_s(self) -> float:
+        """Since when silence can be counted: the start of the watch, or the end of the last blind time."""
+        return max(self.began_s or 0.0, self.blinds[-1][1] if self.blinds else 0.0)
+
+    def blind_s(self, now_s: float) -> float:
+        """Return for how long nothing has been heard, 0 while it is less than 3 s."""
+        silent = 0.0 if self.heard_s is None else now_s - self.heard_s
+        return silent if silent > BLIND_S else 0.0
+
+    def of(self, rank: Rank, now_s: float, phase: Phase | None) -> RankMoves:
+        """Return what one rank did, by its own processes, its GPUs and the lines that name it."""
+        found = [self._processes[pid] for pid in sorted(rank.pids) if pid in self._processes]
+        return self._moves(rank, found, self._gpus_of(rank), now_s, phase)
+
+    def unplaced(
+        self, ranks: Collection[Rank], now_s: float, pids: Collection[int] | None = None
+    ) -> RankMoves:
+        """Return what the server did beside its ranks: launcher, downloads, lines that name no rank.
+
+        ``pids`` are the server's processes, None for all that were told of. Without any rank, GPUs that are
+        its own count here too.
+        """
+        owned: set[int] = {pid for rank in ranks for pid in rank.pids}
+        rest = [
+            each
+            for pid, each in sorted(self._processes.items())
+            if pid not in owned and (pids is None or pid in pids) and each.read_s is not None
+        ]
+        gpus = () if ranks else tuple(self._gpus[index] for index in sorted(self._gpus))
+        return self._moves(UNPLACED, rest, gpus, now_s, None)
+
+    def _gpus_of(self, rank: Rank) -> tuple[GpuMoves, ...]:
+        held = (
+            {index for index, pids in self._users.items() if pids & rank.pids} if not rank.gpus else rank.gpus
+        )
+        return tuple(self._gpus[index] for index in sorted(held) if index in self._gpus)
+
+    def _shared(self, gpu: GpuMoves, rank: Rank) -> bool:
+        """Whether processes of others use the GPU too: its work may then be theirs."""
+        return bool(self._users.get(gpu.index, set()) - rank.pids) and bool(rank.pids)
+
+    def _moves(
+        self,
+        rank: Rank,
+        processes: list[ProcessMoves],
+        gpus: tuple[GpuMoves, ...],
+        now_s: float,
+        phase: Phase | None,
+    ) -> RankMoves:
+        readings = self._readings(rank, processes, gpus, now_s, phase)
+        main = next((each for each in processes if each.pid == rank.pid), None)
+        moved = [each.moved_s for each in readings if each.moved_s is not None]
+        began = self.silence_began_s
+        if rank is UNPLACED and self._went_s is not None:
+            began = max(began, self._went_s)
+        if main is not None and main.first_s > began:
+            began = main.first_s
+        waits = [gpu.waiting_s(now_s) for gpu in gpus]
+        waited = [each for each in waits if each is not None]
+        told = main is not None and main.state_read_s is not None
+        return RankMoves(
+            rank=rank,
+            readings=readings,
+            quiet_since_s=max([began, *moved]),
+            gpus=gpus,
+            waiting_s=min(waited) if waited and len(waited) == len(waits) else None,
+            state=main.state if main is not None and told else "?",
+            state_s=now_s - main.state_since_s if main is not None and told else 0.0,
+            wchan=main.wchan if main is not None else None,
+            cpu_pct=main.cpu_pct(now_s) if main is not None else None,
+            asleep_s=_since(main.asleep.since_s if main is not None else None, now_s),
+            frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),
+            signals=main is not None and main.read_s is not None and now_s - main.read_s <= FRESH_S,
+            compilers=sum(each.compilers.running for each in processes),
+            pids_seen=bool(processes),
+        )
+
+    def _readings(
+        self,
+        rank: Rank,
+        processes: list[ProcessMoves],
+        gpus: tuple[GpuMoves, ...],
+        now_s: float,
+        phase: Phase | None,
+    ) -> tuple[Reading, ...]:
+        by_channel: dict[Channel, list[Reading]] = {Channel.LOG: [self._log(rank, now_s)]}
+        for process in processes:
+            for each in process.readings(now_s):
+                by_channel.setdefault(each.channel, []).append(each)
+        for gpu in gpus:
+            for each in gpu.readings(now_s):
+                if each.channel is Channel.PCIE and phase is not Phase.WEIGHTS:
+                    continue
+                if each.channel is Channel.GPU_WORK and self._shared(gpu, rank):
+                    continue
+                by_channel.setdefault(each.channel, []).append(each)
+        return tuple(joined(by_channel[channel]) for channel in Channel if channel in by_channel)
+
+    def _log(self, rank: Rank, now_s: float) -> Reading:
+        key = None if rank is UNPLACED else rank.name
+        moved_s = self._logs.get(key)
+        figure = (
+            "no line of progress" if moved_s is None else f"last line of progress {now_s - moved_s:.0f} s ago"
+        )
+        return reading(Channel.LOG, now_s, moved_s, known=True, amount=0.0, figure=figure)
+
+
+def _risen(before: int | None, after: int | None) -> int:
+    return 0 if before is None or after is None else max(0, after - before)
+
+
+def _since(since_s: float | None, now_s: float) -> float | None:
+    return None if since_s is None else now_s - since_s

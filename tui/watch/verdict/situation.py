@@ -1,0 +1,118 @@
+"""What the rules have to know beside movement: a moment of one load, in values that a state can fill in."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tui.engines.phase import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One rank: its name as the engine writes it ("TP0") and its process id, None where not known.
+
+    ``helpers`` are its descendants that are no ranks. ``gpus`` are its GPUs by index; empty: those on which
+    the driver sees its processes. ``phase`` is where it stands. ``behind`` is True where its own lines say
+    that it lags behind others. ``gone`` says in words how its process ended ("" while it lives).
+    """
+
+    name: str
+    pid: int | None
+    helpers: frozenset[int] = frozenset()
+    gpus: tuple[int, ...] = ()
+    phase: Phase | None = None
+    behind: bool = False
+    gone: str = ""
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Its process and its descendants."""
+        return self.helpers if self.pid is None else self.helpers | {self.pid}
+
+    @property
+    def words(self) -> str:
+        """The rank as it is shown."""
+        return self.name if self.pid is None else f"{self.name} (pid {self.pid})"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What past loads of the same key took in this phase, in this cache mode, newest last; seconds, MiB/s."""
+
+    silences_s: tuple[float, ...] = ()
+    durations_s: tuple[float, ...] = ()
+    best_rate_mib_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a load ended: in words, with the rank and pid that went first, None where that is not known."""
+
+    sentence: str
+    rank: str | None = None
+    pid: int | None = None
+    shut_down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GpuFault:
+    """What the driver says of a GPU (None: of all): lost, an Xid, a call without an answer."""
+
+    kind: Literal["lost", "xid", "silent"]
+    sentence: str
+    gpu: int | None = None
+    xid: int | None = None
+    silent_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock file of a known cache, and who has it open; where nobody has, an existence lock is stale.
+
+    ``open`` is None where this user cannot see who has it open. ``waiter`` is the pid that waits for it.
+    """
+
+    path: str
+    age_s: float
+    open: bool | None
+    holder: int | None = None
+    waiter: int | None = None
+    kind: Literal["existence", "flock"] = "existence"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found on request: an answer of NCCL RAS, or stacks that are the same three times over."""
+
+    kind: Literal["ras", "stacks"]
+    sentence: str
+    rank: str | None = None
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """One moment of one load. ``now_s`` and all other times are on the host's monotonic clock.
+
+    ``phase`` and ``phase_since_s`` are those of the load (its slowest rank's). ``rate_mib_s`` is how fast
+    bytes reach the GPUs now. ``unanswered_s`` is for how long a server that was ready has not answered,
+    ``nodes`` over how many hosts it runs, ``pids`` are the server's processes (None: not known).
+    """
+
+    now_s: float
+    phase: Phase | None
+    phase_since_s: float | None
+    ranks: tuple[Rank, ...] = ()
+    ready: bool = False
+    ready_since_s: float | None = None
+    end: End | None = None
+    parent_gone: str = ""
+    faults: tuple[GpuFault, ...] = ()
+    locks: tuple[Lock, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    past: Past = field(default_factory=Past)
+    rate_mib_s: float | None = None
+    nodes: int = 1
+    network_storage: bool = False
+    downloading: bool = False
+    unanswered_s: float | None = None
+    pids: frozenset[int] | None = None
