@@ -267,9 +267,8 @@ def test_compilers_count_for_the_nearest_process_of_the_server_and_after_their_e
         new(20, 8, "ninja -v"),
         new(21, 20, "/bin/sh -c nvcc"),
         new(22, 21, "/opt/bin/nvcc x.cu"),
-        new(23, 8, COMPILE_WORKER),
         new(24, 7, "gcc-real x.c"),
-        proc(0.5, {"8": row(), "20": row(user=5), "22": row(user=95), "23": row(), "24": row()}),
+        proc(0.5, {"8": row(), "20": row(user=5), "22": row(user=95), "24": row()}),
         {"k": "proc", "t": 0.9, "gone": 22},
         proc(1.5, {"20": row(user=15)}),
     ]
@@ -277,12 +276,63 @@ def test_compilers_count_for_the_nearest_process_of_the_server_and_after_their_e
     first, last = signals(events_of(tmp_path, lines))
 
     assert compilers([first], 8) == [
-        CompilerSignals(pid=8, names=["compile_worker", "ninja", "nvcc"], running=3, started=3, cpu_s=1.15)
+        CompilerSignals(pid=8, names=["ninja", "nvcc"], running=2, started=2, cpu_s=1.1)
     ]
-    assert compilers([last], 8) == [
-        CompilerSignals(pid=8, names=["compile_worker", "ninja"], running=2, started=3, cpu_s=1.25)
-    ]
+    assert compilers([last], 8) == [CompilerSignals(pid=8, names=["ninja"], running=1, started=2, cpu_s=1.2)]
     assert [each.names for each in compilers([last], 7)] == [["gcc"]]
+
+
+def test_compile_workers_run_while_they_use_cpu_and_wait_otherwise(tmp_path: Path) -> None:
+    lines = [
+        launch(),
+        new(7, 1, "python3 -m sglang.launch_server"),
+        new(20, 7, COMPILE_WORKER),
+        new(21, 20, COMPILE_WORKER),
+        proc(0.5, {"20": row(user=5), "21": row(user=5)}),
+        proc(1.5, {"20": row(user=25)}),
+        proc(2.5, {"7": row()}),
+    ]
+
+    found = compilers(signals(events_of(tmp_path, lines)), 7)
+
+    assert [each.running for each in found] == [2, 1, 0]
+    assert [each.started for each in found] == [2, 2, 2]
+    assert [each.cpu_s for each in found] == [0.2, 0.4, 0.4]
+
+
+def test_what_was_compiled_under_a_process_goes_with_it(tmp_path: Path) -> None:
+    lines = [
+        launch(),
+        new(7, 1, "python3 -m sglang.launch_server"),
+        new(8, 7, "sglang::scheduler_TP0"),
+        new(20, 8, "ninja -v"),
+        proc(0.5, {"7": row(), "8": row(), "20": row(user=5)}),
+        {"k": "proc", "t": 0.9, "gone": 8},
+        {"k": "proc", "t": 1.0, "gone": 20},
+        proc(1.5, {"7": row(user=1)}),
+    ]
+
+    first, last = signals(events_of(tmp_path, lines))
+
+    assert [each.pid for each in first.compilers] == [8]
+    assert last.compilers == []
+
+
+def test_a_process_keeps_its_compilers_when_it_takes_a_title(tmp_path: Path) -> None:
+    lines = [
+        launch(),
+        new(7, 1, "python3 -m sglang.launch_server"),
+        new(8, 7, SPAWNED),
+        new(20, 8, "ninja -v"),
+        proc(0.5, {"7": row(), "8": row(), "20": row(user=5)}),
+        new(8, 7, "sglang::scheduler_TP0", t=1.0),
+        proc(1.5, {"7": row(user=1)}),
+    ]
+
+    last = signals(events_of(tmp_path, lines))[-1]
+
+    assert [each.pid for each in last.processes] == [7, 8]
+    assert [each.started for each in compilers([last], 8)] == [1]
 
 
 def test_a_compiler_that_takes_another_name_is_still_one(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """What /proc told the H200 recorder of the server's processes, as the Signals of a live watch: thinned.
 
 The recorder looked each 0.4 s and wrote down what had changed. It read no context switches and no maps, so
-that wake-ups and the mapped shard are not known; it shared file and shmem pages in one figure, which stands
-for ``rss_file_mib``; and its own cost at this is not told apart (``cost_ms`` is 0). The server's own
-processes are the launched one, those with a title of the engine's, and other Python processes of the tree:
-no compile workers, no resource trackers. Nothing was recorded that HostSignals tell of.
+that wake-ups and the mapped shard are not known; it had file and shmem pages in one figure, which stands for
+``rss_file_mib``; and its own cost at this is not told apart (``cost_ms`` is 0). The server's own processes
+are the launched one, those with a title of the engine's, and other Python processes of the tree: no compile
+workers, no resource trackers. Of the compile workers only those count as running that used CPU time since
+the reading before: the others wait for work. Nothing was recorded that HostSignals tell of.
 """
 
 from collections.abc import Iterator
@@ -20,8 +21,9 @@ _KIB = 1024
 _GONE = "ZXx"
 _WORKER, _TRACKER = "compile_worker", "resource_tracker"
 _COMPILERS = frozenset((
-    "nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "nvlink", "ninja", "gcc", "g++", "cc1", "cc1plus",
-    "as", "ld", "collect2", "clang", "clang++",
+    "nvcc", "cicc", "ptxas", "ptxas-blackwell", "tileiras", "cudafe++", "fatbinary", "nvlink", "ninja", "gcc",
+    "g++", "cc", "c++", "cc1", "cc1plus", "lto1", "as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld",
+    "collect2", "clang", "clang++", "hipcc",
 ))  # fmt: skip
 
 
@@ -36,6 +38,7 @@ class _Process:
     owner: int = 0
     alive: bool = True
     row: ProcessRow | None = None
+    told_cpu_s: float = 0.0
 
     @property
     def cpu_s(self) -> float:
@@ -47,7 +50,7 @@ class _Process:
 class _Compilers:
     """The compilers under one process of the server; ``ended_s`` is what those that are gone used."""
 
-    at_work: dict[int, _Process] = field(default_factory=dict[int, _Process])
+    alive: dict[int, _Process] = field(default_factory=dict[int, _Process])
     started: int = 0
     ended_s: float = 0.0
 
@@ -82,10 +85,12 @@ class SignalReader:
         now = _Process(pid, record.ppid, self._is_own(pid, record), _compiler(record))
         if before is not None and before.alive:
             now.row = before.row
+            if before.own and now.own:
+                self._known[pid] = self._own[pid] = now
+                return
             self._end(pid)
             # It has taken another name: what it used before counts with the new one.
-            if before.compiler and now.compiler:
-                group = self._compilers[before.owner]
+            if before.compiler and now.compiler and (group := self._compilers.get(before.owner)):
                 group.started -= 1
                 group.ended_s -= before.cpu_s
         self._begin(now)
@@ -103,7 +108,7 @@ class SignalReader:
         elif process.compiler:
             process.owner = self._above(process)
             group = self._compilers.setdefault(process.owner, _Compilers())
-            group.at_work[process.pid] = process
+            group.alive[process.pid] = process
             group.started += 1
 
     def _end(self, pid: int) -> None:
@@ -113,9 +118,10 @@ class SignalReader:
         process.alive = False
         self._own.pop(pid, None)
         if process.compiler:
-            group = self._compilers[process.owner]
-            group.at_work.pop(pid, None)
+            group = self._compilers.get(process.owner, _Compilers())  # gone with its process
+            group.alive.pop(pid, None)
             group.ended_s += process.cpu_s
+        self._compilers.pop(pid, None)
 
     def _above(self, process: _Process) -> int:
         """Return the nearest process of the server's own above one, the launched one where none is known."""
@@ -153,15 +159,22 @@ def _compiler(record: ProcessRecord) -> str:
 
 
 def _compilers(owner: int, group: _Compilers) -> CompilerSignals:
-    at_work = [each for each in group.at_work.values() if each.row is None or each.row.state not in _GONE]
-    used_s = group.ended_s + sum(each.cpu_s for each in group.at_work.values())
+    running = [each for each in group.alive.values() if _works(each)]
+    for each in group.alive.values():
+        each.told_cpu_s = each.cpu_s
     return CompilerSignals(
         pid=owner,
-        names=sorted({each.compiler for each in at_work}),
-        running=len(at_work),
+        names=sorted({each.compiler for each in running}),
+        running=len(running),
         started=group.started,
-        cpu_s=round(used_s, 2),
+        cpu_s=round(group.ended_s + sum(each.cpu_s for each in group.alive.values()), 2),
     )
+
+
+def _works(process: _Process) -> bool:
+    if process.row is not None and process.row.state in _GONE:
+        return False
+    return process.compiler != _WORKER or process.cpu_s > process.told_cpu_s
 
 
 def _reading(process: _Process) -> ProcessSignals | None:
