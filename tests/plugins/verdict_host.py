@@ -106,7 +106,8 @@ class VerdictHost:
 
     def phase(self, phase: Phase | None) -> None:
         """The load comes to a phase."""
-        self.situation = replace(self.situation, phase=phase, phase_since_s=self.now_s, ranks=self.ranks)
+        self.situation = replace(self.situation, phase=phase, phase_since_s=self.now_s)
+        self.situation = replace(self.situation, ranks=self.ranks)
 
     def all_do(self, doing: Doing) -> None:
         """Let all ranks do the same."""

@@ -1,7 +1,7 @@
 """When each channel of each rank last moved, from the events alone."""
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -47,7 +47,6 @@ class RankMoves:
     frozen_s: float | None
     signals: bool
     compilers: int
-    pids_seen: bool
 
     def of(self, channel: Channel) -> Reading | None:
         """Return what one channel says, None where the rank has none such."""
@@ -282,12 +281,11 @@ class Movement:
             state=main.state if main is not None and told else "?",
             state_s=now_s - main.state_since_s if main is not None and told else 0.0,
             wchan=main.wchan if main is not None else None,
-            cpu_pct=main.cpu_pct(now_s) if main is not None else None,
+            cpu_pct=_summed(each.cpu_pct(now_s) for each in processes),
             asleep_s=_since(main.asleep.since_s if main is not None else None, now_s),
             frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),
-            signals=main is not None and main.read_s is not None and now_s - main.read_s <= FRESH_S,
+            signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),
             compilers=sum(each.compilers.running for each in processes),
-            pids_seen=bool(processes),
         )
 
     def _readings(
@@ -322,6 +320,15 @@ class Movement:
 
 def _risen(before: int | None, after: int | None) -> int:
     return 0 if before is None or after is None else max(0, after - before)
+
+
+def _fresh(process: ProcessMoves | None, now_s: float) -> bool:
+    return process is not None and process.read_s is not None and now_s - process.read_s <= FRESH_S
+
+
+def _summed(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return sum(known) if known else None
 
 
 def _since(since_s: float | None, now_s: float) -> float | None:

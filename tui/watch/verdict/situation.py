@@ -96,12 +96,14 @@ class Situation:
     ``phase`` and ``phase_since_s`` are those of the load (its slowest rank's). ``rate_mib_s`` is how fast
     bytes reach the GPUs now. ``unanswered_s`` is for how long a server that was ready has not answered,
     ``nodes`` over how many hosts it runs, ``pids`` are the server's processes (None: not known).
+    ``launcher`` is the main process where it is no rank itself.
     """
 
     now_s: float
     phase: Phase | None
     phase_since_s: float | None
     ranks: tuple[Rank, ...] = ()
+    launcher: Rank | None = None
     ready: bool = False
     ready_since_s: float | None = None
     end: End | None = None

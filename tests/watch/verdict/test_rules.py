@@ -1,0 +1,410 @@
+"""Each rule matches what it is for, names its culprit, and lets the next one speak otherwise."""
+
+from dataclasses import replace
+
+import pytest
+from verdict_host import COMPILES, IDLES, LOADS, POLLS, SPINS, STOPPED, Doing, VerdictHost
+
+from tui.engines.phase import Phase
+from tui.watch.verdict.rules import judge
+from tui.watch.verdict.situation import End, GpuFault, Lock, Past, Proof, Rank
+from tui.watch.verdict.verdict import Verdict
+
+
+def verdict(host: VerdictHost, **more: object) -> Verdict:
+    return judge(replace(host.at(), **more), host.movement)
+
+
+def words(host: VerdictHost, seconds: int) -> list[tuple[int, str]]:
+    """Run, and return each change of the word with its second."""
+    told: list[tuple[int, str]] = []
+
+    def note(second: int) -> None:
+        word = verdict(host).word
+        if not told or told[-1][1] != word:
+            told.append((second, word))
+
+    host.run(seconds, note)
+    return told
+
+
+def loaded(count: int = 2, phase: Phase = Phase.CAPTURE, seconds: int = 30) -> VerdictHost:
+    """Return a host whose ranks have just loaded their weights, and then idled for some seconds."""
+    host = VerdictHost(count)
+    host.all_do(LOADS)
+    host.phase(Phase.WEIGHTS)
+    host.run(20)
+    host.all_do(IDLES)
+    host.run(seconds)
+    host.phase(phase)
+    return host
+
+
+def rule(found: Verdict, name: str) -> str:
+    return next(each.matched for each in found.rules if each.rule.startswith(name))
+
+
+def numbers(found: Verdict, name: str) -> str:
+    return next(each.numbers for each in found.rules if each.rule.startswith(name))
+
+
+# R0.
+
+
+def test_a_load_that_ended_is_dead_by_its_own_reason() -> None:
+    host = loaded()
+    found = verdict(host, end=End("exit code 1 in capture", "TP1", 102))
+    assert (found.word, found.sentence, found.rank, found.pid) == (
+        "dead",
+        "exit code 1 in capture",
+        "TP1",
+        102,
+    )
+    assert found.confidence == "proof"
+
+
+def test_a_rank_that_is_gone_is_dead_and_the_culprit() -> None:
+    host = loaded(4)
+    ranks = list(host.ranks)
+    ranks[2] = replace(ranks[2], gone="was killed (signal 9)")
+    found = verdict(host, ranks=tuple(ranks))
+    assert (found.word, found.rank, found.pid) == ("dead", "TP2", 103)
+    assert found.waiting == ("TP0", "TP1", "TP3")
+
+
+def test_a_zombie_is_dead() -> None:
+    host = loaded()
+    host.doing[1] = replace(IDLES, state="Z")
+    host.run(1)
+    assert (verdict(host).word, verdict(host).rank) == ("dead", "TP1")
+
+
+def test_a_launcher_that_left_its_ranks_behind_is_dead() -> None:
+    found = verdict(loaded(), parent_gone="the launcher (pid 100) is gone, its ranks live on")
+    assert found.word == "dead"
+    assert "left its ranks" in found.cause
+
+
+def test_an_out_of_memory_kill_is_the_cause_of_an_end_and_no_end_by_itself() -> None:
+    host = loaded()
+    host.cgroup_oom_kills = 1
+    host.run(6)
+    assert verdict(host).word != "dead"
+    assert rule(verdict(host), "R0") == "nearly"
+    assert "memory" in verdict(host, end=End("exit code -9")).cause
+
+
+# R1.
+
+
+@pytest.mark.parametrize(
+    ("fault", "matched"),
+    [
+        (GpuFault("lost", "GPU 1 is lost", 1), "yes"),
+        (GpuFault("xid", "Xid 79 on GPU 1", 1, 79), "yes"),
+        (GpuFault("xid", "Xid 31 on GPU 1", 1, 31), "nearly"),
+        (GpuFault("silent", "no answer for 6 s", silent_s=6.0), "nearly"),
+        (GpuFault("silent", "no answer for 11 s", silent_s=11.0), "yes"),
+    ],
+)
+def test_a_driver_that_is_silent_twice_a_lost_gpu_and_a_fatal_xid_hang(fault: GpuFault, matched: str) -> None:
+    found = verdict(loaded(), faults=(fault,))
+    assert rule(found, "R1") == matched
+    assert (found.word == "hung") == (matched == "yes")
+    assert found.rank == ("TP1" if matched == "yes" and fault.gpu == 1 else found.rank)
+
+
+# R2.
+
+
+@pytest.mark.parametrize("phase", [Phase.LAUNCH, Phase.WEIGHTS, Phase.CAPTURE, Phase.READY])
+@pytest.mark.parametrize("state", ["T", "t"])
+def test_a_stopped_rank_is_suspended_after_3_s_in_any_phase(phase: Phase, state: str) -> None:
+    host = loaded(8, phase)
+    host.situation = replace(host.situation, ready=phase is Phase.READY)
+    host.doing[5] = replace(STOPPED, state=state)
+    host.run(3)
+    assert verdict(host).word != "suspended"
+    assert rule(verdict(host), "R2") == "nearly"
+    host.run(1)
+    found = verdict(host)
+    assert (found.word, found.rank, found.pid) == ("suspended", "TP5", 106)
+    assert found.waiting == tuple(f"TP{rank}" for rank in range(8) if rank != 5)
+    assert "106" in found.next_step
+
+
+def test_a_suspended_rank_is_found_while_the_others_move() -> None:
+    host = loaded()
+    host.doing = [LOADS, STOPPED]
+    host.run(5)
+    assert verdict(host).word == "suspended"
+
+
+def test_a_suspended_launcher_is_found_too() -> None:
+    host = VerdictHost(2, doing=[LOADS, STOPPED])
+    host.run(10)
+    ranks = host.ranks
+    found = verdict(host, ranks=ranks[:1], launcher=Rank("launcher", 102))
+    assert (found.word, found.rank) == ("suspended", "launcher")
+
+
+def test_a_rank_that_goes_on_is_suspended_no_more() -> None:
+    host = loaded()
+    host.doing[1] = STOPPED
+    host.run(30)
+    host.all_do(LOADS)
+    host.run(2)
+    assert verdict(host).word == "progressing"
+
+
+# R3.
+
+
+def test_one_rank_that_moves_is_waited_for_by_name() -> None:
+    host = loaded(8, seconds=40)
+    host.all_do(SPINS)
+    host.doing[3] = COMPILES
+    host.run(90)
+    found = verdict(host)
+    assert (found.word, found.rank, found.pid) == ("progressing", "TP3", 104)
+    assert "7 wait for TP3" in found.sentence
+    assert "cicc" in found.sentence
+    assert len(found.waiting) == 7
+
+
+def test_a_load_whose_ranks_all_move_names_nobody() -> None:
+    host = VerdictHost(4, doing=[LOADS] * 4)
+    host.phase(Phase.WEIGHTS)
+    host.run(20)
+    found = verdict(host)
+    assert (found.word, found.rank, found.waiting) == ("progressing", None, ())
+
+
+def test_a_load_is_slow_at_under_a_third_of_the_best_rate() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2)
+    host.phase(Phase.WEIGHTS)
+    host.run(20)
+    past = Past(best_rate_mib_s=3600.0)
+    assert verdict(host, past=past, rate_mib_s=1300.0).word == "progressing"
+    found = verdict(host, past=past, rate_mib_s=1100.0)
+    assert (found.word, found.confidence) == ("slow", "pattern")
+    assert "1100 MiB/s" in found.sentence
+    assert "storage" in found.cause
+
+
+def test_a_load_is_slow_after_twice_the_longest_past_time_and_never_without_a_past() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2)
+    host.phase(Phase.WEIGHTS)
+    host.run(50)
+    assert verdict(host).word == "progressing"
+    assert verdict(host, past=Past(durations_s=(20.0, 30.0))).word == "progressing"
+    assert verdict(host, past=Past(durations_s=(20.0, 24.0))).word == "slow"
+
+
+def test_a_slow_load_on_a_host_short_of_memory_says_so() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2, memory_full_pct=25.0)
+    host.phase(Phase.WEIGHTS)
+    host.run(50)
+    assert "memory" in verdict(host, past=Past(durations_s=(20.0,))).cause
+
+
+# R4.
+
+
+def test_a_lock_without_a_holder_is_a_proof_at_once_when_quiet() -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    lock = Lock("/c/build/lock", 600.0, open=False, waiter=102)
+    assert verdict(host, locks=(lock,)).word == "progressing"
+    host.run(31)
+    found = verdict(host, locks=(lock,))
+    assert (found.word, found.confidence, found.waiting) == ("hung", "proof", ("TP1",))
+    assert found.next_step == "rm /c/build/lock"
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        Lock("/c/lock", 600.0, open=True, holder=50, waiter=102),
+        Lock("/c/lock", 600.0, open=None, waiter=102),
+        Lock("/c/lock", 5.0, open=False, waiter=102),
+    ],
+)
+def test_a_lock_that_is_live_unseen_or_new_proves_nothing(lock: Lock) -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(35)
+    assert verdict(host, locks=(lock,)).word == "quiet"
+
+
+def test_a_stale_lock_that_nobody_polls_for_proves_nothing() -> None:
+    host = loaded(2, seconds=35)
+    assert verdict(host, locks=(Lock("/c/lock", 600.0, open=False),)).word == "quiet"
+
+
+def test_a_flock_is_judged_by_its_holder() -> None:
+    host = loaded(2, seconds=35)
+    held = Lock("/c/lock", 60.0, open=True, holder=101, waiter=102, kind="flock")
+    found = verdict(host, locks=(held,))
+    assert (found.word, found.rank, found.waiting) == ("hung", "TP0", ("TP1",))
+    stranger = replace(held, holder=4711)
+    assert verdict(host, locks=(stranger,)).word == "quiet"
+    assert rule(verdict(host, locks=(stranger,)), "R4(b)") == "nearly"
+
+
+def test_storage_that_does_not_answer_is_told_after_90_s_of_frozen_counters() -> None:
+    host = loaded(2, Phase.WEIGHTS)
+    host.situation = replace(host.situation, network_storage=True)
+    host.all_do(Doing(state="D", wchan="folio_wait_bit_common"))
+    host.run(89)
+    assert verdict(host).word == "quiet"
+    host.run(3)
+    found = verdict(host)
+    assert (found.word, found.confidence) == ("hung", "proof")
+    assert "come back" in found.sentence
+    assert "storage" in found.cause
+
+
+def test_slow_storage_in_state_d_moves() -> None:
+    host = loaded(2, Phase.WEIGHTS)
+    host.all_do(Doing(state="D", wchan="folio_wait_bit_common", file_mib=0.5, wakeups=4.0, cpu=0.01))
+    host.run(400)
+    assert verdict(host).word == "progressing"
+
+
+def test_all_threads_asleep_without_a_wakeup_is_a_hang_after_60_s() -> None:
+    host = loaded(1, Phase.KV_CACHE, seconds=5)
+    host.run(50)
+    assert verdict(host).word == "quiet"
+    host.run(15)
+    found = verdict(host)
+    assert (found.word, found.rank) == ("hung", "TP0")
+    assert "sleep" in found.sentence
+
+
+def test_ranks_that_sleep_while_hosts_meet_are_no_deadlock() -> None:
+    host = loaded(1, Phase.DISTRIBUTED)
+    host.situation = replace(host.situation, nodes=2)
+    host.run(120)
+    assert verdict(host).word == "quiet"
+    host.run(65)
+    found = verdict(host)
+    assert found.word == "stalled"
+    assert "other hosts" in found.cause
+
+
+def test_a_wait_for_a_pipe_is_no_deadlock() -> None:
+    host = loaded(1, Phase.KV_CACHE)
+    host.all_do(replace(IDLES, wchan="anon_pipe_read"))
+    host.run(100)
+    assert verdict(host).word == "quiet"
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_gpus_that_wait_for_an_idle_one_name_its_rank_after_60_s(count: int) -> None:
+    host = loaded(count)
+    host.all_do(SPINS)
+    host.doing[1] = POLLS
+    told = words(host, 80)
+    assert told[-1][1] == "hung"
+    found = verdict(host)
+    assert (found.rank, found.pid, found.confidence) == ("TP1", 102, "pattern")
+    assert len(found.waiting) == count - 1
+    assert len(found.figures) in range(3, 6)
+
+
+def test_all_gpus_that_wait_name_nobody_and_suspect_the_link_between_them() -> None:
+    host = loaded(8, Phase.DISTRIBUTED)
+    host.all_do(SPINS)
+    host.run(70)
+    found = verdict(host)
+    assert (found.word, found.rank) == ("hung", None)
+    assert "NCCL_P2P_DISABLE" in found.next_step
+
+
+def test_two_ranks_that_are_missing_are_no_pattern() -> None:
+    host = loaded(8)
+    host.all_do(SPINS)
+    host.doing[1] = host.doing[2] = POLLS
+    host.run(100)
+    assert verdict(host).word == "quiet"
+
+
+def test_a_missing_rank_that_burns_cpu_may_work_and_is_not_hung() -> None:
+    host = loaded(8)
+    host.all_do(SPINS)
+    host.doing[1] = replace(IDLES, state="R", wchan="0", cpu=1.0)
+    host.run(200)
+    found = verdict(host)
+    assert (found.word, rule(found, "R4(e)")) == ("quiet", "nearly")
+    assert (found.rank, "CPU thread" in found.cause) == ("TP1", True)
+    host.run(200)
+    assert (verdict(host).word, verdict(host).rank) == ("stalled", "TP1")
+
+
+def test_what_was_found_on_request_is_a_proof() -> None:
+    host = loaded(2, seconds=35)
+    asked = Proof("ras", "INCOMPLETE: rank 1 is missing", "TP1", 102)
+    found = verdict(host, proofs=(asked,))
+    assert (found.word, found.rank, found.confidence) == ("hung", "TP1", "proof")
+
+
+# R5, R6.
+
+
+def test_a_quiet_load_counts_down_to_its_stall() -> None:
+    host = loaded(2, Phase.WEIGHTS, seconds=0)
+    host.all_do(POLLS)
+    told = words(host, 70)
+    assert [word for _, word in told] == ["progressing", "quiet", "stalled"]
+    assert told[1][0] in range(30, 33)
+    assert told[2][0] in range(60, 63)
+
+
+def test_the_countdown_ends_where_the_stall_begins() -> None:
+    host = loaded(2, Phase.LAUNCH, seconds=0)
+    host.all_do(POLLS)
+    host.run(40)
+    found = verdict(host)
+    assert found.until_s is not None
+    left = round(found.until_s - host.now_s)
+    host.run(left)
+    assert verdict(host).word == "quiet"
+    host.run(2)
+    assert verdict(host).word == "stalled"
+
+
+def test_past_loads_are_named_in_the_countdown() -> None:
+    host = loaded(2, Phase.WEIGHTS, seconds=0)
+    host.all_do(POLLS)
+    host.run(70)
+    found = verdict(host, past=Past(silences_s=(41.0,)))
+    assert found.word == "quiet"
+    assert "0:41" in numbers(found, "R6")
+
+
+def test_every_rule_is_told_with_its_numbers() -> None:
+    found = verdict(loaded(2, seconds=35))
+    names = [each.rule.split()[0] for each in found.rules]
+    assert names[:5] == ["R0", "link", "R1", "R2", "R3b"]
+    assert names[-2:] == ["R5", "R6"]
+    assert all(each.numbers for each in found.rules)
+
+
+# Ready.
+
+
+def test_an_idle_ready_server_is_ready_for_ever() -> None:
+    host = loaded(2, Phase.READY)
+    host.situation = replace(host.situation, ready=True, ready_since_s=host.now_s)
+    told = words(host, 1000)
+    assert told == [(1, "ready")]
+
+
+def test_a_ready_server_that_does_not_answer_and_does_nothing_is_stalled() -> None:
+    host = loaded(2, Phase.READY)
+    host.situation = replace(host.situation, ready=True)
+    host.all_do(POLLS)
+    host.run(70)
+    assert verdict(host, unanswered_s=30.0).word == "ready"
+    assert verdict(host, unanswered_s=65.0).word == "stalled"

@@ -1,0 +1,128 @@
+"""R0 to R2: a process or the driver is gone, and a rank that is stopped from outside."""
+
+from tui.watch.verdict.movement import RankMoves
+from tui.watch.verdict.scene import Check, Finding, Scene
+from tui.watch.verdict.situation import GpuFault
+from tui.watch.verdict.verdict import RuleResult
+from tui.watch.verdict.words import (
+    DIED,
+    DRIVER_SILENT,
+    GPU_LOST,
+    KILLED_FOR_MEMORY,
+    ORPHANED,
+    SHUT_DOWN,
+    STOPPED,
+    TRACED,
+    XID,
+    Cause,
+    filled,
+    names,
+)
+from tui.watch.words import clock_text
+
+SUSPENDED_S = 3.0
+"""Signals stop a process for moments in healthy loads too (a profiler's dump takes 0.1 s)."""
+DRIVER_SILENT_S = 10.0
+"""Two deadlines of 5 s."""
+FATAL_XIDS = frozenset({48, 62, 74, 79, 95, 119, 120, *range(144, 151), 154})
+
+
+def dead(scene: Scene) -> Check:
+    """R0: the load ended, a rank is gone or a zombie, the launcher is gone.
+
+    The counter of out-of-memory kills alone ends nothing: it may have been a compiler, or, on the host's
+    counter, another's process. It tells the cause of an end.
+    """
+    situation, movement = scene.situation, scene.movement
+    killed = movement.cgroup_oom_kills or movement.oom_kills
+    numbers = (
+        f"{movement.oom_kills} out-of-memory kills on the host, {movement.cgroup_oom_kills} in its group"
+    )
+    cause = KILLED_FOR_MEMORY if killed else DIED
+    end = situation.end
+    if end is not None:
+        cause = SHUT_DOWN if end.shut_down else cause
+        found = Finding("dead", scene.now_s, end.sentence, cause, "proof", None, end.rank, end.pid)
+        return Check(RuleResult("R0 dead", "yes", end.sentence), found)
+    gone = next((each for each in scene.ranks if each.rank.gone or each.state in ("Z", "X", "x")), None)
+    if gone is not None:
+        return _gone(scene, gone, cause)
+    if situation.parent_gone:
+        found = Finding("dead", scene.now_s, situation.parent_gone, ORPHANED, "proof")
+        return Check(RuleResult("R0 dead", "yes", situation.parent_gone), found)
+    nearly = "nearly" if movement.cgroup_oom_kills else "no"
+    return Check(RuleResult("R0 dead", nearly, f"{len(scene.ranks)} ranks alive, {numbers}"))
+
+
+def _gone(scene: Scene, gone: RankMoves, cause: Cause) -> Check:
+    how = gone.rank.gone or "is a zombie"
+    sentence = f"dead: {gone.rank.words} {how}{scene.place}"
+    found = Finding(
+        "dead", scene.now_s - gone.state_s, sentence, cause, "proof", gone, waiting=scene.others(gone)
+    )
+    return Check(RuleResult("R0 dead", "yes", f"{gone.rank.words} {how}"), found)
+
+
+def driver(scene: Scene) -> Check:
+    """R1: a GPU is lost, the driver reported a fatal Xid, or it did not answer twice over."""
+    faults = sorted((*scene.situation.faults, *_lost(scene)), key=_fatal, reverse=True)
+    if not faults:
+        return Check(RuleResult("R1 driver or GPU", "no", "the driver answers, no GPU is lost, no fatal Xid"))
+    worst = faults[0]
+    if not _fatal(worst):
+        return Check(RuleResult("R1 driver or GPU", "nearly", worst.sentence))
+    culprit = next((each for each in scene.ranks if worst.gpu in [gpu.index for gpu in each.gpus]), None)
+    cause = {"lost": GPU_LOST, "xid": XID, "silent": DRIVER_SILENT}[worst.kind]
+    found = Finding(
+        "hung",
+        scene.now_s - (worst.silent_s or 0.0),
+        f"hung{scene.place}: {worst.sentence}",
+        cause,
+        "proof",
+        culprit,
+        waiting=scene.others(culprit) if culprit is not None else (),
+    )
+    return Check(RuleResult("R1 driver or GPU", "yes", worst.sentence), found)
+
+
+def _lost(scene: Scene) -> list[GpuFault]:
+    gpus = [gpu for each in scene.ranks for gpu in each.gpus]
+    return [
+        GpuFault("lost", gpu.sample.sentence or f"GPU {gpu.index} is lost", gpu.index)
+        for gpu in gpus
+        if gpu.sample is not None and gpu.sample.state == "lost"
+    ]
+
+
+def _fatal(fault: GpuFault) -> bool:
+    if fault.kind == "xid":
+        return fault.xid in FATAL_XIDS
+    return fault.kind == "lost" or (fault.silent_s or 0.0) >= DRIVER_SILENT_S
+
+
+def suspended(scene: Scene) -> Check:
+    """R2: a rank (or the launcher) stands in state T or t for 3 s, whatever the phase."""
+    everyone = scene.ranks if scene.launcher is None else (*scene.ranks, scene.launcher)
+    stopped = [each for each in everyone if each.state in ("T", "t")]
+    if not stopped:
+        return Check(RuleResult("R2 suspended", "no", "no process in state T"))
+    longest = max(stopped, key=lambda each: each.state_s)
+    listed = [each.rank.words for each in stopped]
+    numbers = f"{names(listed)} in state {longest.state} for {clock_text(longest.state_s)}"
+    if longest.state_s < SUSPENDED_S:
+        until_s = scene.now_s - longest.state_s + SUSPENDED_S
+        return Check(RuleResult("R2 suspended", "nearly", f"{numbers}, counts from 3 s"), until_s=until_s)
+    waiting = tuple(each.rank.name for each in scene.ranks if each not in stopped)
+    cause = TRACED if longest.state == "t" else STOPPED
+    wait = f"; {names(waiting)} cannot go on without" if waiting else ""
+    verb = "is" if len(stopped) == 1 else "are"
+    found = Finding(
+        "suspended",
+        scene.now_s - longest.state_s,
+        f"suspended{scene.place}: {names(listed)} {verb} stopped{wait}",
+        filled(cause, rank=longest.rank.name, pid=longest.rank.pid),
+        "proof",
+        longest,
+        waiting=waiting,
+    )
+    return Check(RuleResult("R2 suspended", "yes", numbers), found)

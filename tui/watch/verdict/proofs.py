@@ -1,0 +1,217 @@
+"""R4: what proves, or shows by a known pattern, that a quiet load hangs."""
+
+from collections.abc import Callable, Iterator
+
+from tui.watch.verdict.channels import Channel
+from tui.watch.verdict.movement import RankMoves
+from tui.watch.verdict.scene import BUSY_PCT, Check, Finding, Scene
+from tui.watch.verdict.situation import Lock
+from tui.watch.verdict.verdict import Confidence, Match, RuleResult
+from tui.watch.verdict.words import (
+    DEADLOCK,
+    FLOCK,
+    P2P_BROKEN,
+    RANK_MISSING,
+    RAS,
+    STACKS,
+    STALE_LOCK,
+    STORAGE_DEAD,
+    Cause,
+    filled,
+    names,
+    wait_words,
+)
+from tui.watch.words import clock_text
+
+LOCK_AGE_S = 10.0
+FROZEN_S = 90.0
+"""D with all counters frozen for so long. It may still come back: a Lustre failover took over 480 s."""
+ASLEEP_S = 60.0
+SPIN_QUIET_S = 60.0
+SPIN_S = 30.0
+SLEEPS = ("futex", "hrtimer_nanosleep")
+"""Where threads wait for each other or for nothing; a wait for a pipe or a child may end by that child."""
+
+
+def proofs(scene: Scene) -> Iterator[Check]:
+    """Give R4 (a) to (g). They count while nothing has moved for 30 s: R3 comes before them."""
+    rules: tuple[Callable[[Scene], Check], ...] = (_stale, _held, _storage, _asleep, spinning, _asked)
+    for rule in rules:
+        yield rule(scene)
+
+
+def _check(rule: str, match: Match, numbers: str, until_s: float | None = None) -> Check:
+    return Check(RuleResult(rule, match, numbers), until_s=until_s)
+
+
+def _hung(
+    scene: Scene,
+    rule: str,
+    numbers: str,
+    why: str,
+    cause: Cause,
+    confidence: Confidence,
+    culprit: RankMoves | None = None,
+    waiting: tuple[str, ...] = (),
+) -> Check:
+    sentence = f"hung{scene.place} for {clock_text(scene.silence_s)}: {why}"
+    found = Finding("hung", scene.quiet_since_s, sentence, cause, confidence, culprit, waiting=waiting)
+    return Check(RuleResult(rule, "yes", numbers), found)
+
+
+def _rank_of(scene: Scene, pid: int | None) -> RankMoves | None:
+    return next((each for each in scene.ranks if pid in each.rank.pids), None) if pid is not None else None
+
+
+def _pollers(scene: Scene) -> list[RankMoves | None]:
+    """Return who sleeps and looks again, as one does that waits for a file to vanish."""
+    return [each for each in scene.ranks if (each.wchan or "").startswith("hrtimer_nanosleep")]
+
+
+def _stale(scene: Scene) -> Check:
+    """(a) A lock file that is waited for by its existence, that no process has open."""
+    rule = "R4(a) stale lock"
+    locks = [lock for lock in scene.situation.locks if lock.kind == "existence"]
+    stale = next((lock for lock in locks if lock.open is False and lock.age_s > LOCK_AGE_S), None)
+    if stale is None:
+        unseen = [lock.path for lock in locks if lock.open is None]
+        if unseen:
+            return _check(rule, "nearly", f"{unseen[0]}: who has it open cannot be read")
+        return _check(rule, "no", f"{len(locks)} lock files seen, none without a holder")
+    numbers = f"{stale.path}: {clock_text(stale.age_s)} old, open in no process"
+    waiters = [_rank_of(scene, stale.waiter)] if stale.waiter is not None else _pollers(scene)
+    if not waiters:
+        return _check(rule, "nearly", f"{numbers}, but no rank is seen to poll")
+    waits = tuple(each.rank.name for each in waiters if each is not None)
+    why = f"{names(waits) or 'the server'} waits for a lock file that nobody holds"
+    return _hung(scene, rule, numbers, why, filled(STALE_LOCK, path=stale.path), "proof", None, waits)
+
+
+def _held(scene: Scene) -> Check:
+    """(b) A flock whose holder is dead, or is a process of this server that is itself quiet."""
+    rule = "R4(b) lock held"
+    locks = [lock for lock in scene.situation.locks if lock.kind == "flock" and lock.waiter is not None]
+    if not locks:
+        return _check(rule, "no", "nobody waits for a lock that is held")
+    for lock in locks:
+        holder = _rank_of(scene, lock.holder)
+        if holder is not None or (lock.holder is None and lock.open is False):
+            return _lock_hangs(scene, rule, lock, holder)
+    return _check(rule, "nearly", f"{locks[0].path} is held by pid {locks[0].holder}, whose work is not seen")
+
+
+def _lock_hangs(scene: Scene, rule: str, lock: Lock, holder: RankMoves | None) -> Check:
+    waiter = _rank_of(scene, lock.waiter)
+    waits = () if waiter is None or waiter is holder else (waiter.rank.name,)
+    who = "a process that is gone" if holder is None else holder.rank.words
+    why = f"{names(waits) or 'the server'} waits for a lock held by {who}, which does nothing"
+    numbers = f"{lock.path}: held by {who}, waited for by pid {lock.waiter}"
+    cause = filled(FLOCK, path=lock.path)
+    return _hung(scene, rule, numbers, why, cause, "proof", holder, waits)
+
+
+def _storage(scene: Scene) -> Check:
+    """(c) Uninterruptible sleep in which no counter moves for 90 s."""
+    rule = "R4(c) waits in the kernel"
+    blocked = [each for each in scene.ranks if each.state == "D"]
+    if not blocked:
+        return _check(rule, "no", "no rank in state D")
+    worst = max(blocked, key=lambda each: min(each.state_s, each.frozen_s or 0.0))
+    frozen = min(worst.state_s, worst.frozen_s or 0.0)
+    told = (
+        "not all counters can be read" if worst.frozen_s is None else f"counters frozen {clock_text(frozen)}"
+    )
+    numbers = f"{worst.rank.words} in state D for {clock_text(worst.state_s)}, {told}"
+    if frozen < FROZEN_S:
+        until_s = None if worst.frozen_s is None else scene.now_s - frozen + FROZEN_S
+        return _check(rule, "nearly", f"{numbers} (counts from 1:30)", until_s)
+    why = f"{worst.rank.words} waits in the kernel and no counter moves; it may come back"
+    cause = filled(STORAGE_DEAD, rank=worst.rank.name)
+    return _hung(scene, rule, numbers, why, cause, "proof", worst, scene.others(worst))
+
+
+def _asleep(scene: Scene) -> Check:
+    """(d) Every rank sleeps on a lock or a timer and none woke up once in 60 s, nor did anything compile.
+
+    Not while ranks meet over several hosts (another host may be late), nor in a ready server: idle is idle.
+    """
+    rule = "R4(d) all asleep"
+    situation = scene.situation
+    if not scene.ranks or any(each.asleep_s is None for each in scene.ranks):
+        return _check(rule, "no", "wake-ups cannot be read of all ranks")
+    shortest = min(each.asleep_s or 0.0 for each in scene.ranks)
+    numbers = f"zero wake-ups and CPU time of all ranks for {clock_text(shortest)} (counts from 1:00)"
+    if shortest < ASLEEP_S:
+        near = shortest >= ASLEEP_S / 2
+        return _check(rule, "nearly" if near else "no", numbers)
+    odd = [each.rank.name for each in scene.ranks if not (each.wchan or "").startswith(SLEEPS)]
+    if odd:
+        return _check(rule, "nearly", f"{numbers}, but {names(odd)}: where it sleeps is no lock or timer")
+    if (scene.rest.cpu_pct or 0.0) >= BUSY_PCT or scene.compiling:
+        return _check(rule, "nearly", f"{numbers}, but other processes of the server work")
+    if situation.nodes > 1 or (situation.ready and situation.unanswered_s is None):
+        return _check(rule, "nearly", f"{numbers}, but they may wait for another host or for requests")
+    culprit = scene.odd
+    who = names([each.rank.words for each in scene.ranks])
+    cause = filled(DEADLOCK, rank=who, pid=None if culprit is None else culprit.rank.pid)
+    waits = scene.others(culprit) if culprit is not None else ()
+    return _hung(scene, rule, numbers, f"all threads of {who} sleep", cause, "pattern", culprit, waits)
+
+
+def spinning(scene: Scene) -> Check:
+    """(e) The GPUs of all ranks, or of all but one, wait (SM at 20 % at most, or idle power + 10 W at most).
+
+    At TP2 that is one waiter; the research had asked for two. A one left out that burns CPU may work on what
+    no channel shows, and one whose files cannot be read may read: then it is no hang yet.
+    """
+    rule = "R4(e) GPUs only wait"
+    waiting, count = scene.waiting, len(scene.ranks)
+    if count < 2 or len(waiting) < count - 1:
+        return _check(rule, "no", f"{len(waiting)} of {count} ranks' GPUs show the signature of a wait")
+    shortest = min((each.waiting_s or 0.0 for each in waiting), default=0.0)
+    left_out = next((each for each in scene.ranks if each.waiting_s is None), None)
+    numbers = f"{len(waiting)} of {count} GPUs wait for {clock_text(shortest)}"
+    numbers += f", nothing moves for {clock_text(scene.silence_s)} (counts from 1:00)"
+    doubt = _doubt(left_out)
+    if doubt:
+        return _check(rule, "nearly", f"{numbers}; {doubt}")
+    if scene.silence_s < SPIN_QUIET_S or shortest < SPIN_S:
+        began_s = scene.now_s - shortest
+        until_s = max(scene.quiet_since_s + SPIN_QUIET_S, began_s + SPIN_S)
+        return _check(rule, "nearly", numbers, until_s)
+    if left_out is None:
+        why = "all ranks wait in a collective and none is missing"
+        return _hung(scene, rule, numbers, why, P2P_BROKEN, "pattern", None, scene.others(None))
+    cause = filled(RANK_MISSING, rank=left_out.rank.name, pid=left_out.rank.pid)
+    waits = scene.others(left_out)
+    why = f"{wait_words(waits, left_out.rank.words)}, which does nothing"
+    return _hung(scene, rule, numbers, why, cause, "pattern", left_out, waits)
+
+
+def _doubt(left_out: RankMoves | None) -> str:
+    """Return why the one left out may be at work all the same, "" if it is not."""
+    if left_out is None:
+        return ""
+    name, cpu = left_out.rank.name, left_out.cpu_pct
+    if not left_out.signals or cpu is None:
+        return f"what {name} does on the CPU is not known"
+    if cpu >= BUSY_PCT:
+        return f"{name} uses {cpu:.0f} % of a core: it may work"
+    unread = "unknown" in (left_out.state_of(Channel.FILE), left_out.state_of(Channel.WRITTEN))
+    if unread and (left_out.asleep_s or 0.0) < SPIN_QUIET_S:
+        return f"files of {name} cannot be read"
+    return ""
+
+
+def _asked(scene: Scene) -> Check:
+    """(f) and (g): what was found on request, NCCL RAS or three equal stacks."""
+    rule = "R4(f, g) asked"
+    found = next(iter(scene.situation.proofs), None)
+    if found is None:
+        return _check(rule, "no", "nothing was asked of NCCL RAS, no stack was read")
+    culprit = _rank_of(scene, found.pid)
+    if culprit is None:
+        culprit = next((each for each in scene.ranks if each.rank.name == found.rank), None)
+    cause = filled(RAS if found.kind == "ras" else STACKS, sentence=found.sentence, pid=found.pid)
+    waits = scene.others(culprit) if culprit is not None else ()
+    return _hung(scene, rule, found.sentence, found.sentence, cause, "proof", culprit, waits)

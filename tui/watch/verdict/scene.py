@@ -1,0 +1,141 @@
+"""One moment laid out for the rules: every rank's movement, who waits, who is the odd one."""
+
+from dataclasses import dataclass
+
+from tui.engines.phase import Phase
+from tui.watch.verdict.channels import Channel
+from tui.watch.verdict.movement import Movement, RankMoves
+from tui.watch.verdict.situation import Situation
+from tui.watch.verdict.thresholds import Threshold, stall_after
+from tui.watch.verdict.verdict import Confidence, RuleResult, Word
+from tui.watch.verdict.words import NONE, Cause
+
+BUSY_PCT = 50.0
+"""A process above this works on the CPU (or spins there): its standstill elsewhere proves nothing."""
+UNSEEN_CPU_PCT = 5.0
+"""A process above this may do what cannot be read of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule that matched makes of the moment."""
+
+    word: Word
+    since_s: float
+    sentence: str
+    cause: Cause = NONE
+    confidence: Confidence = "pattern"
+    culprit: RankMoves | None = None
+    rank: str | None = None
+    pid: int | None = None
+    waiting: tuple[str, ...] = ()
+    until_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A rule's result and, where it matched, what it makes of the moment; ``until_s``: when it will match."""
+
+    result: RuleResult
+    finding: Finding | None = None
+    until_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One moment. ``quiet_since_s`` is the newest movement of the whole server."""
+
+    situation: Situation
+    movement: Movement
+    ranks: tuple[RankMoves, ...]
+    rest: RankMoves
+    launcher: RankMoves | None
+    threshold: Threshold
+    quiet_since_s: float
+
+    @property
+    def now_s(self) -> float:
+        """The moment."""
+        return self.situation.now_s
+
+    @property
+    def silence_s(self) -> float:
+        """For how long nothing of the server has moved."""
+        return self.now_s - self.quiet_since_s
+
+    @property
+    def moving(self) -> tuple[RankMoves, ...]:
+        """The ranks of which some channel moved in the last 30 s."""
+        return tuple(each for each in self.ranks if each.moved)
+
+    @property
+    def waiting(self) -> tuple[RankMoves, ...]:
+        """The ranks whose GPUs show the signature of a wait."""
+        return tuple(each for each in self.ranks if each.waiting_s is not None)
+
+    @property
+    def odd(self) -> RankMoves | None:
+        """The one rank unlike the others: it does not wait, it lags, or it alone stands where it stands."""
+        if len(self.ranks) < 2:
+            return self.ranks[0] if self.ranks else None
+        for candidates in (
+            [each for each in self.ranks if each.waiting_s is None] if self.waiting else [],
+            [each for each in self.ranks if each.rank.behind],
+            self._alone(),
+        ):
+            if len(candidates) == 1:
+                return candidates[0]
+        return None
+
+    def _alone(self) -> list[RankMoves]:
+        """The smallest group of ranks that stand alike, where the others are more (stalls research, 3.2)."""
+        groups: dict[tuple[object, ...], list[RankMoves]] = {}
+        for each in self.ranks:
+            groups.setdefault((each.state == "D", each.wchan, bool(each.compilers)), []).append(each)
+        return min(groups.values(), key=len) if len(groups) > 1 and len(self.ranks) > 2 else []
+
+    @property
+    def judged(self) -> bool:
+        """Whether standing still can be told at all: signals are read, and nothing unreadable may work."""
+        everyone = (*self.ranks, self.rest)
+        if not any(each.signals for each in everyone):
+            return False
+        return all(not _may_work(each) for each in everyone)
+
+    @property
+    def compiling(self) -> bool:
+        """Whether a compiler moved in the last 30 s."""
+        return any(each.state_of(Channel.COMPILE) == "moved" for each in (*self.ranks, self.rest))
+
+    def others(self, culprit: RankMoves | None) -> tuple[str, ...]:
+        """Return the names of all ranks but one."""
+        return tuple(each.rank.name for each in self.ranks if each is not culprit)
+
+    @property
+    def place(self) -> str:
+        """Where the load stands, in a sentence."""
+        phase = self.situation.phase
+        if phase is None:
+            return ""
+        bar = self.movement.bar
+        if phase in (Phase.CAPTURE, Phase.WEIGHTS) and bar.began_s is not None and bar.done < bar.total:
+            return f" in {phase.words} ({bar.words})"
+        return f" in {phase.words}"
+
+
+def _may_work(each: RankMoves) -> bool:
+    """Whether it may do what cannot be read: files of another user's process, while it uses the CPU."""
+    if each.rank.pid is None and each.of(Channel.FILE) is None:
+        return False
+    unread = "unknown" in (each.state_of(Channel.FILE), each.state_of(Channel.WRITTEN))
+    return unread and (each.cpu_pct is None or each.cpu_pct >= UNSEEN_CPU_PCT)
+
+
+def scene(situation: Situation, movement: Movement) -> Scene:
+    """Lay out one moment."""
+    now_s, ranks = situation.now_s, situation.ranks
+    each = tuple(movement.of(rank, now_s, rank.phase or situation.phase) for rank in ranks)
+    rest = movement.unplaced(ranks, now_s, situation.pids)
+    launcher = None if situation.launcher is None else movement.of(situation.launcher, now_s, None)
+    quiet = max((one.quiet_since_s for one in (*each, rest)), default=now_s)
+    return Scene(situation, movement, each, rest, launcher, stall_after(situation, movement.bar), quiet)

@@ -1,0 +1,53 @@
+"""What is said of a load at one moment, with its evidence."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Word = Literal["progressing", "slow", "quiet", "stalled", "hung", "suspended", "dead", "ready"]
+Confidence = Literal["proof", "pattern", "guess"]
+Match = Literal["yes", "nearly", "no"]
+
+SEVERITY: dict[Word, int] = {
+    "ready": 0, "progressing": 0, "slow": 1, "quiet": 2, "stalled": 3, "hung": 4, "suspended": 4, "dead": 5,
+}  # fmt: skip
+"""How bad a word is, 0 for the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One rule, whether it matched ("nearly": its first signs are there), and its numbers in words."""
+
+    rule: str
+    matched: Match
+    numbers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict. ``since_s`` and ``until_s`` are on the host's monotonic clock.
+
+    ``figures`` are 3 to 5 short texts with their windows, ``rank`` and ``pid`` the culprit (while the load
+    moves: the one that others wait for), None without one; ``waiting`` names the ranks that wait for it.
+    ``until_s`` is when a quiet load will count as stalled or hung if nothing moves, None where that cannot
+    be told. ``cause``, ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are
+    all rules in their order, the first that matched made the verdict.
+    """
+
+    word: Word
+    since_s: float
+    sentence: str
+    figures: tuple[str, ...] = ()
+    cause: str = ""
+    confidence: Confidence = "guess"
+    rank: str | None = None
+    pid: int | None = None
+    waiting: tuple[str, ...] = ()
+    next_step: str = ""
+    not_to_do: str = ""
+    until_s: float | None = None
+    rules: tuple[RuleResult, ...] = ()
+
+    @property
+    def severity(self) -> int:
+        """How bad it is, 0 for the best."""
+        return SEVERITY[self.word]
