@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load"
 CHECKPOINT = "checkpoint"
+SIGNALS = "signals"
+# All that these tell may be dropped, so they are heard also while the link is behind.
+_SAMPLERS = (GPUS, SIGNALS)
 
 # Which workers hear of which request. One that starts (again) hears the last of the first two kinds anew.
 _ROUTES = {
     wire.WATCH: (GPUS, PROCESSES),
-    wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT),
+    wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS),
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
 }
@@ -66,7 +69,7 @@ class Crew:
         return {
             worker.fileno(): partial(self._pass_on, worker)
             for worker in self._workers.values()
-            if worker.fileno() >= 0 and (self._output.room or worker.name == GPUS)
+            if worker.fileno() >= 0 and (self._output.room or worker.name in _SAMPLERS)
         }
 
     def tick(self) -> None:
@@ -156,6 +159,8 @@ def _needed(name: str, request: dict[str, object]) -> bool:
         return request["kind"] == wire.WATCH and bool(request.get("discover", True))
     if name == TAIL:
         return request.get("pid") is not None or request.get("log_path") is not None
+    if name == SIGNALS:
+        return request.get("pid") is not None
     if name in (PROBE, CHECKPOINT):
         return request.get(name) is not None
     return True

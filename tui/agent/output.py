@@ -12,9 +12,9 @@ from collections import deque
 from tui.agent import wire
 from tui.agent.channel import encode
 
-DROPPABLE = frozenset((wire.GPUS, wire.GPU_DETAILS))
-# About 25 samples of 8 GPUs: what a link that stood still for so long is still told of.
-SAMPLE_BYTES = 64 * 1024
+DROPPABLE = frozenset((wire.GPUS, wire.GPU_DETAILS, wire.SIGNALS, wire.HOST_SIGNALS))
+# About 25 samples of 8 GPUs and 12 processes: what a link that stood still for so long is still told of.
+SAMPLE_BYTES = 160 * 1024
 _WRITE_BYTES = 64 * 1024
 
 

@@ -33,6 +33,7 @@ _WORDS = {
     "probe": "prober",
     "load": "load generator",
     "checkpoint": "checkpoint reader",
+    "signals": "signals reader",
 }
 
 

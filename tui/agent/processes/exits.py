@@ -13,7 +13,7 @@ from tui.agent.processes import procfs
 
 POLL_S = 0.25
 # Start times come in ticks of 10 ms, and go to the client and back as seconds.
-_SAME_START_S = 0.5
+SAME_START_S = 0.5
 
 
 class Followed:
@@ -72,7 +72,7 @@ class Followed:
 
 
 def _same(stat: procfs.Stat, started_s: float | None) -> bool:
-    return started_s is None or abs(procfs.started_s(stat.ticks) - started_s) < _SAME_START_S
+    return started_s is None or abs(procfs.started_s(stat.ticks) - started_s) < SAME_START_S
 
 
 def _sentence(pid: int, title: str, how: str) -> str:

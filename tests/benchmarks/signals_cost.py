@@ -1,0 +1,137 @@
+"""Measures what the signals worker costs beside a server of many processes.
+
+    python tests/benchmarks/signals_cost.py [--seconds 20] [--ranks 8] [--workers 66] [--mappings 3000]
+
+Starts that many real processes (a main one, ranks with a busy core's share of work, as many mappings as a
+process with a GPU has and a mapped weight file, and compile workers that idle) and the worker over its real
+channel, and prints its share of a core, what a tick costs, and its memory.
+"""
+
+import argparse
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tui.requests import FollowRequest  # noqa: E402  # found through the line above
+
+SERVE = (
+    "import importlib, sys; from tui.agent import worker;"
+    "importlib.import_module('tui.agent.signals.worker').serve(worker.Channel(0, 1))"
+)
+# Two neighbouring mappings of one page that differ in their rights are not joined by the kernel.
+RANK = """
+import mmap, sys, threading, time
+folder, mappings = sys.argv[1], int(sys.argv[2])
+held = [mmap.mmap(-1, 4096, prot=mmap.PROT_READ | (mmap.PROT_WRITE if n % 2 else 0)) for n in range(mappings)]
+for _ in range(60):
+    threading.Thread(target=time.sleep, args=(1e6,), daemon=True).start()
+file = open(folder + "/model-00001-of-00002.safetensors", "rb")
+mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+size = len(mapped)
+print("ready", flush=True)
+while True:
+    for place in range(0, size, 4096):
+        mapped[place]
+        if place % (1 << 22) == 0:
+            time.sleep(0.02)
+    mapped.close()
+    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+"""
+MAIN = """
+import subprocess, sys, time
+ranks, workers, folder, mappings, rank = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+python = [sys.executable, "-c"]
+all = [subprocess.Popen([*python, rank, folder, mappings], stdout=subprocess.PIPE) for _ in range(ranks)]
+for one in all:
+    one.stdout.readline()
+idle = "import time; print(flush=True); time.sleep(1e6)"
+for _ in range(workers):
+    all.append(subprocess.Popen([*python, idle, "compile_worker"], stdout=subprocess.PIPE))
+for one in all[ranks:]:
+    one.stdout.readline()
+print("ready", flush=True)
+sys.stdin.read()
+for one in all:
+    one.kill()
+"""
+
+
+def cpu_s(pid: int) -> float:
+    """Return the time on a core of a process, in seconds."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def read_for(seconds: float, output: int) -> list[dict[str, Any]]:
+    """Return the messages that come within that time."""
+    data, end_s = b"", time.monotonic() + seconds
+    while (left_s := end_s - time.monotonic()) > 0:
+        if select.select([output], [], [], left_s)[0]:
+            data += os.read(output, 1 << 20)
+    return [json.loads(line) for line in data.splitlines()[1:-1]]
+
+
+def measure(pid: int, seconds: float) -> dict[str, Any]:
+    """Follow a process for so long; return the figures."""
+    worker = subprocess.Popen(
+        [sys.executable, "-ISsuc", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {SERVE}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(msgspec.json.encode(FollowRequest(pid=pid)) + b"\n")
+    worker.stdin.flush()
+    read_for(6.0, worker.stdout.fileno())
+    before_s = cpu_s(worker.pid)
+    told = [each for each in read_for(seconds, worker.stdout.fileno()) if each["kind"] == "signals"]
+    used_s = cpu_s(worker.pid) - before_s
+    sizes = Path(f"/proc/{worker.pid}/smaps_rollup").read_text().splitlines()
+    worker.communicate()
+    costs = sorted(float(each["cost_ms"]) for each in told)
+    return {
+        "cpu_pct": round(100 * used_s / seconds, 3),
+        "tick_ms_p50": costs[len(costs) // 2],
+        "tick_ms_max": costs[-1],
+        "processes": len(told[-1]["processes"]),
+        "message_bytes": len(json.dumps(told[-1])),
+        "pss_mib": next(int(line.split()[1]) for line in sizes if line.startswith("Pss:")) // 1024,
+    }
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=66)
+    parser.add_argument("--mappings", type=int, default=3000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "model-00001-of-00002.safetensors").write_bytes(bytes(64 << 20))
+        arguments = [str(options.ranks), str(options.workers), folder, str(options.mappings), RANK]
+        server = subprocess.Popen(
+            [sys.executable, "-c", MAIN, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert server.stdout is not None
+        server.stdout.readline()
+        figures = measure(server.pid, options.seconds)
+        server.communicate()
+    others = sum(name.isdigit() for name in os.listdir("/proc"))
+    sys.stdout.write(json.dumps({**figures, "processes_on_host": others}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

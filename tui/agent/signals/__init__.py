@@ -1,0 +1,1 @@
+"""The signals reader: what /proc and the kernel tell of the followed server's processes, once a second."""
