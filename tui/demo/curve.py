@@ -10,6 +10,8 @@ from tui.demo.scenario import ScenarioFault
 
 Figures = list[float]
 """Used MiB, GPU %, memory %, W, SM MHz, memory MHz, °C, event reasons."""
+Activity = list[float]
+"""By GPM: SM %, tensor %, DRAM %, MiB/s received over NVLink."""
 UNUSED_S = 1.0
 """Here every recording's GPUs are as they are without a process."""
 
@@ -27,6 +29,10 @@ class Curve:
         self._load = [cast("list[Figures]", row[1:]) for row in data["load"]]
         self._idle = cast("list[list[Figures]]", data["idle"])
         self._busy = cast("list[list[Figures]]", data["busy"])
+        activity = data.get("gpm", [])
+        self._activity_s = [cast("float", row[0]) for row in activity]
+        self._activity = [cast("list[Activity]", row[1:]) for row in activity]
+        self._activity_busy = cast("list[list[Activity]]", data.get("gpm_busy", []))
         self._gone = cast("list[list[Figures]]", data.get("gone", [self._at(UNUSED_S)]))
 
     def figures(self, recorded_s: float, index: int, *, busy: bool = False) -> Figures:
@@ -38,6 +44,14 @@ class Curve:
         else:
             pair = self._at(recorded_s)
         return _apart(pair[index % 2], index)
+
+    def activity(self, recorded_s: float, index: int, *, busy: bool = False) -> Activity | None:
+        """Return what the parts of one GPU do at a second of the recording, None where it does not tell."""
+        if not self._activity:
+            return None
+        if busy and self._activity_busy:
+            return self._activity_busy[int(recorded_s) % len(self._activity_busy)][index % 2]
+        return self._activity[max(0, bisect_right(self._activity_s, recorded_s) - 1)][index % 2]
 
     def gone(self, index: int) -> Figures:
         """Return the figures of one GPU whose process has gone: unused, but for what others hold."""

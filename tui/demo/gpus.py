@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from tui.demo.clock import stamp
-from tui.demo.curve import Figures, curve
+from tui.demo.curve import Activity, Figures, curve
 from tui.demo.processes import Host
 from tui.demo.scenario import RankFreezes, Scenario
-from tui.demo.script import Script, cues, mark
+from tui.demo.script import Script
+from tui.demo.weights import Weights
 from tui.events import (
     GpuDetail,
     GpuDetails,
@@ -29,6 +32,8 @@ RECEIVED = 1.07
 """Measured: MiB over PCIe for a MiB of weights."""
 SPIN_W = 3.0
 """Measured: a GPU on which a rank waits in a collective takes no more than this over idle."""
+SPIN_ACTIVITY = (17.42, 0.0, 0.0, 0.0)
+"""Measured: SM, tensor, DRAM % and NVLink MiB/s of such a GPU; the one that is waited for shows 0."""
 MOVED_MIB = 16.0
 DETAILS_EVERY_S = 5.0
 
@@ -48,7 +53,7 @@ class SimulatedGpus:
         self._busy = busy
         self._curve = curve(scenario.gpus)
         self._ready_s = script.when(scenario.log.ready)
-        self._weights = [_weights(scenario, rank) for rank in range(scenario.server.ranks)]
+        self._weights = Weights(scenario)
         happened = zip(script.moments, scenario.happens, strict=True)
         self._freezes = [(at_s, each) for at_s, each in happened if isinstance(each, RankFreezes)]
 
@@ -58,7 +63,7 @@ class SimulatedGpus:
         rows = [self.figures(t, index) for index in indexes]
         yield Gpus(**stamp(t), gpus=[_sample(index, row) for index, row in enumerate(rows)], cost_ms=1.2)
         if t % DETAILS_EVERY_S == 0:
-            each = [_detail(index, row, self.received_mib(t, index)) for index, row in enumerate(rows)]
+            each = [self._detail(t, index, row) for index, row in enumerate(rows)]
             yield GpuDetails(**stamp(t), gpus=each, cost_ms=9.0)
         before = [self.figures(t - 1.0, index) for index in indexes]
         if any(abs(now[0] - then[0]) > MOVED_MIB for now, then in zip(rows, before, strict=True)):
@@ -70,7 +75,7 @@ class SimulatedGpus:
             return self._curve.gone(index)
         busy = t >= self._ready_s and self._busy()
         row = self._curve.figures(self._script.clocks.recorded_s(t), index, busy=busy)
-        frozen = next((each.rank for at_s, each in self._freezes if _lasts(at_s, each, t)), None)
+        frozen = self._frozen(t)
         if frozen is not None:
             # No work of the recording goes on: the one that is waited for is idle, the others spin.
             row[1:4] = [0.0, 0.0, _idle_w(row)] if frozen == index else [100.0, 0.0, _idle_w(row) + SPIN_W]
@@ -78,11 +83,35 @@ class SimulatedGpus:
 
     def received_mib(self, t: float, index: int) -> float:
         """Return what came over PCIe since the reader's start: the rank's weights, and a little besides."""
-        began_s, ended_s = self._weights[index]
         now_s = self._script.clocks.recorded_s(max(0.0, min(t, self._host.gone_s(index))))
-        done = 0.0 if now_s <= began_s else min(1.0, (now_s - began_s) / (ended_s - began_s))
-        share_mib = self._scenario.server.weights_gib * 1024.0
-        return round(RECEIVED * share_mib * done + 0.5 * max(0.0, t), 1)
+        return round(RECEIVED * self._weights.loaded_mib(now_s, index) + 0.5 * max(0.0, t), 1)
+
+    def activity(self, t: float, index: int) -> Activity | None:
+        """Return what the parts of one GPU do, None where the recording does not tell."""
+        frozen = self._frozen(t)
+        if t >= self._host.gone_s(index) or frozen == index:
+            return [0.0] * len(SPIN_ACTIVITY)
+        if frozen is not None:
+            return list(SPIN_ACTIVITY)
+        busy = t >= self._ready_s and self._busy()
+        return self._curve.activity(self._script.clocks.recorded_s(t), index, busy=busy)
+
+    def _frozen(self, t: float) -> int | None:
+        return next((each.rank for at_s, each in self._freezes if _lasts(at_s, each, t)), None)
+
+    def _detail(self, t: float, index: int, row: Figures) -> GpuDetail:
+        detail = _detail(index, row, self.received_mib(t, index))
+        activity = self.activity(t, index)
+        if activity is None:
+            return detail
+        sm_pct, tensor_pct, dram_pct, nvlink_received_mib_s = activity
+        return replace(
+            detail,
+            sm_pct=sm_pct,
+            tensor_pct=tensor_pct,
+            dram_pct=dram_pct,
+            nvlink_received_mib_s=nvlink_received_mib_s,
+        )
 
     def _held(self, t: float, rows: list[Figures]) -> list[GpuProcess]:
         return [
@@ -114,18 +143,6 @@ def driver(t: float) -> GpuDriver:
     """Return the state of the simulated driver."""
     sentence = "SIMULATED GPUs: a recorded curve of two H200s, shown for all"
     return GpuDriver(**stamp(t), state="ok", sentence=sentence, version=DRIVER)
-
-
-def _weights(scenario: Scenario, rank: int) -> tuple[float, float]:
-    """Return from when to when, on the recording's clock, a rank's weights come; told or not."""
-    own = mark(scenario.log, rank)
-    began_s = ended_s = math.inf
-    for cue in cues(scenario.log.file):
-        if own in cue.text and scenario.log.weights_begin in cue.text:
-            began_s = cue.at_s
-        elif own in cue.text and scenario.log.weights_end in cue.text:
-            ended_s = cue.at_s
-    return began_s, ended_s
 
 
 def _lasts(at_s: float, freeze: RankFreezes, t: float) -> bool:

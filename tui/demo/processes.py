@@ -34,6 +34,14 @@ class Host:
         """Return the process id of a rank."""
         return self._server.pid + 100 + rank
 
+    def helper_pid(self, place: int) -> int:
+        """Return the process id of a helper by its place."""
+        return self._server.pid + 100 + self._server.ranks + place
+
+    def is_up(self, t: float) -> bool:
+        """Say whether the main process is there and was seen."""
+        return SEEN_S <= t < self.ended_s
+
     def lives(self, t: float, rank: int) -> bool:
         """Say whether a rank's process is there."""
         return self._server.ranks_at_s <= t < self.gone_s(rank)
@@ -56,7 +64,7 @@ class Host:
         return Processes(**stamp(t), processes=list(self._all(t)))
 
     def _all(self, t: float) -> Iterator[Process]:
-        if not SEEN_S <= t < self.ended_s:
+        if not self.is_up(t):
             return
         server = self._server
         argv = [each.replace("@PORT@", str(server.port)) for each in server.argv]
@@ -75,7 +83,7 @@ class Host:
                     self._state(t, rank),
                 )
         for place, title in enumerate(server.helpers):
-            pid = server.pid + 100 + server.ranks + place
+            pid = self.helper_pid(place)
             yield self._process(pid, server.pid, server.ranks_at_s, [title], server.engine)
 
     def _state(self, t: float, rank: int) -> str:

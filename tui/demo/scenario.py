@@ -146,6 +146,7 @@ Happening = RankFreezes | RankKilled | ServerExits | LogEnds | Prints | PortTake
 class Scenario(Part, frozen=True, kw_only=True):
     """One scenario; ``name`` is that of its file.
 
+    ``gpus`` and ``processes`` are files of ``data``: the curve of the GPUs and what processes use.
     ``past`` names a scenario that was watched the day before, so that there is a past load to compare with.
     """
 
@@ -155,6 +156,7 @@ class Scenario(Part, frozen=True, kw_only=True):
     server: ServerPart
     log: LogPart = LogPart()
     gpus: str = "gpus.json"
+    processes: str = "processes.toml"
     asked: Asked = Asked()
     past: str | None = None
     slow: list[Slow] = msgspec.field(default_factory=list[Slow])

@@ -18,6 +18,7 @@ from tui.demo.port import Port
 from tui.demo.processes import UID, USER, Host
 from tui.demo.scenario import LinkLost, Scenario
 from tui.demo.script import script
+from tui.demo.signals import SimulatedSignals
 from tui.events import AnyEvent, Checkpoint, Hello, History, Link, Notice, Tick
 from tui.past_load import PastLoad
 
@@ -73,7 +74,8 @@ def simulation(
             log.logs(scenario, told.cues),
             host.events(),
             Port(scenario, told, host).probes(),
-            _samples(SimulatedGpus(scenario, told, host, busy)),
+            _samples(SimulatedGpus(scenario, told, host, busy).events),
+            _samples(SimulatedSignals(scenario, told, host).events),
         ]
         merged = heapq.merge(*streams, key=lambda each: each[0])
         began = [(event.client_s - stamp(0.0)["client_s"], event) for event in _beginning(scenario, past)]
@@ -131,9 +133,9 @@ def _again(scenario: Scenario, host: Host, t: float) -> Iterator[AnyEvent]:
     yield log.source(t)
 
 
-def _samples(simulated: SimulatedGpus) -> Iterator[tuple[float, AnyEvent]]:
+def _samples(read: Callable[[float], Iterator[AnyEvent]]) -> Iterator[tuple[float, AnyEvent]]:
     second = 0
     while True:
         second += 1
-        for event in simulated.events(float(second)):
+        for event in read(float(second)):
             yield event.client_s - stamp(0.0)["client_s"], event
