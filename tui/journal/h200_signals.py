@@ -11,6 +11,7 @@ the reading before: the others wait for work. Nothing was recorded that HostSign
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tui.agent.signals.roles import COMPILE_WORKER, COMPILERS
 from tui.journal.h200_records import Launch, ProcessRecord, ProcessRow
 from tui.signals import CompilerSignals, ProcessSignals, Signals
 from tui.transport.clean import clean
@@ -19,12 +20,7 @@ EACH_S = 1.0
 TICK_S = 0.01
 _KIB = 1024
 _GONE = "ZXx"
-_WORKER, _TRACKER = "compile_worker", "resource_tracker"
-_COMPILERS = frozenset((
-    "nvcc", "cicc", "ptxas", "ptxas-blackwell", "tileiras", "cudafe++", "fatbinary", "nvlink", "ninja", "gcc",
-    "g++", "cc", "c++", "cc1", "cc1plus", "lto1", "as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld",
-    "collect2", "clang", "clang++", "hipcc",
-))  # fmt: skip
+_TRACKER = "resource_tracker"
 
 
 @dataclass(slots=True)
@@ -98,7 +94,7 @@ class SignalReader:
     def _is_own(self, pid: int, record: ProcessRecord) -> bool:
         python = record.cmd.partition(" ")[0].rpartition("/")[2].startswith("python")
         titled = record.cmd.lower().startswith(self._title)
-        helper = python and (_WORKER in record.cmd or _TRACKER in record.cmd)
+        helper = python and (COMPILE_WORKER in record.cmd or _TRACKER in record.cmd)
         return pid == self._pid or titled or (python and not helper)
 
     def _begin(self, process: _Process) -> None:
@@ -152,10 +148,10 @@ class SignalReader:
 def _compiler(record: ProcessRecord) -> str:
     """Return which compiler a process is, "" for none."""
     command = record.cmd
-    if _WORKER in command:
-        return _WORKER
+    if COMPILE_WORKER in command:
+        return COMPILE_WORKER
     name = command.partition(" ")[0].rpartition("/")[2].removesuffix("-real")
-    return name if name in _COMPILERS else ""
+    return name if name in COMPILERS else ""
 
 
 def _compilers(owner: int, group: _Compilers) -> CompilerSignals:
@@ -174,7 +170,7 @@ def _compilers(owner: int, group: _Compilers) -> CompilerSignals:
 def _works(process: _Process) -> bool:
     if process.row is not None and process.row.state in _GONE:
         return False
-    return process.compiler != _WORKER or process.cpu_s > process.told_cpu_s
+    return process.compiler != COMPILE_WORKER or process.cpu_s > process.told_cpu_s
 
 
 def _reading(process: _Process) -> ProcessSignals | None:
