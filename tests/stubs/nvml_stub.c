@@ -315,7 +315,7 @@ API nvmlReturn_t nvmlGpmMetricsGet(struct gpm_metrics *asked) {
         if (metric->code == SUCCESS && rule && rule->action == VALUE)
             metric->value = (double)rule->value;
         else if (metric->code == SUCCESS && metric->id != 21)
-            metric->value = activity(metric->id, &gpus[first->gpu]);
+            metric->value = activity(metric->id, (nvmlDevice_t)&gpus[first->gpu]);
         else if (metric->code == SUCCESS)
             metric->value = (second->received_mib - first->received_mib) / (second->at_s - first->at_s);
         metric->info.brief = metric->info.full = metric_field(metric->id), metric->info.unit = "";
