@@ -83,16 +83,18 @@ class Scene:
             [each for each in self.ranks if each.rank.behind],
             self._alone(),
         ):
-            if len(candidates) == 1:
+            # Who waits is a victim, however alone it stands.
+            if len(candidates) == 1 and candidates[0].waiting_s is None:
                 return candidates[0]
         return None
 
     def _alone(self) -> list[RankMoves]:
-        """The smallest group of ranks that stand alike, where the others are more (stalls research, 3.2)."""
+        """The one rank that stands as no other does, while all others have their like (research, 3.2)."""
         groups: dict[tuple[object, ...], list[RankMoves]] = {}
         for each in self.ranks:
             groups.setdefault((each.state == "D", each.wchan, bool(each.compilers)), []).append(each)
-        return min(groups.values(), key=len) if len(groups) > 1 and len(self.ranks) > 2 else []
+        alone = [group for group in groups.values() if len(group) == 1]
+        return alone[0] if len(alone) == 1 and len(groups) > 1 and len(self.ranks) > 2 else []
 
     @property
     def judged(self) -> bool:
@@ -133,7 +135,9 @@ def _may_work(each: RankMoves) -> bool:
 
 def scene(situation: Situation, movement: Movement) -> Scene:
     """Lay out one moment."""
-    now_s, ranks = situation.now_s, situation.ranks
+    now_s = situation.now_s
+    # Where two are equally to blame, the same one is named in whatever order they were told.
+    ranks = sorted(situation.ranks, key=lambda rank: (rank.pid is None, rank.pid or 0, rank.name))
     each = tuple(movement.of(rank, now_s, rank.phase or situation.phase) for rank in ranks)
     rest = movement.unplaced(ranks, now_s, situation.pids)
     launcher = None if situation.launcher is None else movement.of(situation.launcher, now_s, None)

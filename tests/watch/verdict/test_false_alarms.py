@@ -1,0 +1,165 @@
+"""What looks like a hang and is none: the cases of the stalls research, 3.4, and silences of H200s."""
+
+from dataclasses import replace
+
+import pytest
+from verdict_host import COMPILES, IDLES, LOADS, POLLS, SPINS, Doing, VerdictHost
+
+from tui.engines.phase import Phase
+from tui.events import GpuProcess, GpuProcesses
+from tui.watch.verdict.rules import judge
+
+ALARMS = {"stalled", "hung", "suspended", "dead"}
+
+
+def told(host: VerdictHost, seconds: int) -> set[str]:
+    """Run, and return every word that was said, asking each 5 s."""
+    said: set[str] = set()
+
+    def ask(second: int) -> None:
+        if second % 5 == 0 or second == seconds:
+            said.add(judge(host.at(), host.movement).word)
+
+    host.run(seconds, ask)
+    return said
+
+
+def in_phase(phase: Phase, doing: Doing, count: int = 8) -> VerdictHost:
+    host = VerdictHost(count)
+    host.all_do(LOADS)
+    host.phase(Phase.WEIGHTS)
+    host.run(10)
+    host.phase(phase)
+    host.all_do(doing)
+    return host
+
+
+def test_a_capture_of_52_sizes_with_a_line_each_few_seconds_never_alarms() -> None:
+    host = in_phase(Phase.CAPTURE, replace(SPINS, cpu=1.0))
+    said: set[str] = set()
+    host.movement.progress(0, 52, host.now_s)
+    for done in range(1, 53):
+        said |= told(host, 1 + done % 7)
+        host.movement.progress(done, 52, host.now_s)
+    assert said == {"progressing"}
+
+
+@pytest.mark.parametrize("minutes", [10, 20])
+def test_a_silent_compile_of_minutes_under_one_rank_is_progress(minutes: int) -> None:
+    host = in_phase(Phase.COMPILE, POLLS)
+    host.doing[6] = COMPILES
+    assert told(host, minutes * 60) == {"progressing"}
+    found = judge(host.at(), host.movement)
+    assert (found.rank, len(found.waiting)) == ("TP6", 7)
+
+
+def test_a_first_torch_compile_moves_by_its_workers() -> None:
+    busy = Doing(state="R", wchan="0", cpu=1.0, compiler_cpu=12.0, compilers=("compile_worker",))
+    assert told(in_phase(Phase.COMPILE, busy), 600) == {"progressing"}
+
+
+def test_cold_network_storage_with_idle_gpus_moves() -> None:
+    slow = Doing(state="D", wchan="folio_wait_bit_common", file_mib=28.0, pcie_mib=28.0, wakeups=200.0)
+    assert told(in_phase(Phase.WEIGHTS, slow), 900) == {"progressing"}
+
+
+def test_weights_from_the_page_cache_move_without_any_read_bytes() -> None:
+    cached = Doing(state="R", wchan="0", cpu=1.0, file_mib=1500.0)
+    assert told(in_phase(Phase.WEIGHTS, cached), 60) == {"progressing"}
+
+
+def test_one_rank_that_reads_for_all_is_progress_of_all() -> None:
+    host = in_phase(Phase.WEIGHTS, replace(IDLES, wchan="futex_do_wait"))
+    host.doing[0] = Doing(state="D", disk_mib=300.0, file_mib=300.0)
+    assert told(host, 600) == {"progressing"}
+
+
+def test_lines_of_a_heartbeat_are_neither_progress_nor_alarm() -> None:
+    host = in_phase(Phase.COMPILE, COMPILES)
+    assert told(host, 300) == {"progressing"}
+    host.all_do(POLLS)
+    assert told(host, 200) == {"progressing", "quiet"}
+
+
+def test_repacking_on_one_cpu_thread_is_no_hang() -> None:
+    repacks = Doing(state="R", wchan="0", cpu=1.0)
+    assert told(in_phase(Phase.KV_CACHE, repacks), 170) <= {"progressing", "quiet"}
+    host = in_phase(Phase.KV_CACHE, repacks)
+    assert "hung" not in told(host, 600)
+    assert "py-spy" in judge(host.at(), host.movement).next_step
+
+
+def test_a_sample_that_comes_late_starts_the_silence_anew() -> None:
+    host = in_phase(Phase.WEIGHTS, POLLS)
+    for _ in range(20):
+        assert told(host, 50) <= {"progressing", "quiet"}
+        host.blind(20.0)
+
+
+def test_a_laptop_that_slept_has_seen_no_silence() -> None:
+    host = in_phase(Phase.WEIGHTS, LOADS)
+    host.run(10)
+    host.blind(3600.0)
+    found = judge(host.at(), host.movement)
+    assert found.word == "quiet"
+    assert "nothing heard" in found.sentence
+    host.all_do(POLLS)
+    assert told(host, 55) == {"quiet"}
+    assert any("not seen" in figure for figure in judge(host.at(), host.movement).figures)
+
+
+def test_memory_at_its_limit_alone_alarms_nothing() -> None:
+    host = in_phase(Phase.WEIGHTS, LOADS)
+    host.memory_full_pct = 4.0
+    assert told(host, 300) == {"progressing"}
+
+
+def test_the_work_of_another_job_on_the_gpu_is_not_taken_for_the_servers() -> None:
+    host = in_phase(Phase.WEIGHTS, replace(POLLS, util=100.0, memory_util=60.0, power_w=500.0), count=1)
+    users = [GpuProcess(index=0, pid=pid, memory_mib=None) for pid in (101, 999)]
+    host.movement.take(GpuProcesses(processes=users, mono_s=host.now_s, wall_s=0.0))
+    assert "stalled" in told(host, 80)
+
+
+def test_files_of_another_user_that_cannot_be_read_never_make_a_hang() -> None:
+    for doing in (replace(POLLS, io=False), replace(LOADS, io=False, file_mib=0.0, pcie_mib=0.0, cpu=0.3)):
+        assert "hung" not in told(in_phase(Phase.WEIGHTS, doing), 900)
+
+
+def test_a_download_that_cannot_be_seen_is_no_stall_while_it_uses_the_cpu() -> None:
+    unseen = Doing(state="S", wchan=None, cpu=0.3, wakeups=900.0, io=False)
+    host = in_phase(Phase.LAUNCH, unseen, count=1)
+    assert told(host, 900) <= {"progressing", "quiet"}
+    found = judge(host.at(), host.movement)
+    assert found.until_s is None
+    assert "cannot be read" in found.sentence
+
+
+def test_files_of_a_missing_rank_that_cannot_be_read_are_no_proof_while_it_wakes_up() -> None:
+    host = in_phase(Phase.WEIGHTS, SPINS)
+    host.doing[2] = replace(POLLS, io=False)
+    assert "hung" not in told(host, 300)
+
+
+def test_without_any_signals_nothing_is_called_a_stall() -> None:
+    host = in_phase(Phase.LAUNCH, replace(POLLS, signals=False), count=1)
+    host.gpus = False
+    assert told(host, 1200) <= {"progressing", "quiet"}
+    assert judge(host.at(), host.movement).until_s is None
+
+
+@pytest.mark.parametrize(
+    ("phase", "silence_s"),
+    [(Phase.LAUNCH, 15), (Phase.LAUNCH, 38), (Phase.CAPTURE, 55), (Phase.COMPILE, 16), (Phase.WEIGHTS, 4)],
+)
+def test_the_longest_silences_measured_in_healthy_loads_never_alarm(phase: Phase, silence_s: int) -> None:
+    host = in_phase(phase, POLLS, count=2)
+    assert not told(host, silence_s) & ALARMS
+
+
+def test_a_late_rank_of_many_is_waited_for_as_long_as_it_moves() -> None:
+    host = in_phase(Phase.WEIGHTS, SPINS)
+    host.doing[7] = LOADS
+    assert told(host, 720) == {"progressing"}
+    found = judge(host.at(), host.movement)
+    assert (found.rank, "7 wait for TP7" in found.sentence) == ("TP7", True)
