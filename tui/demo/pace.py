@@ -16,11 +16,12 @@ from tui.event_base import Part
 class Pace(Part, frozen=True, kw_only=True):
     """How a process fares from a line of its log on (from its start without one) to the next.
 
-    ``states`` and ``waits`` (wchan) take turns, second by second. ``cpu`` is cores, faults and KiB are those
-    of a second. Resident memory goes evenly to ``rss_file_mib`` and ``rss_anon_mib`` (None: it stays); with
-    ``file_saw_mib`` its file part rises between two figures with each shard instead. ``faults_per_mib`` and
-    ``disk_share`` are faults and bytes from the disk for what is loaded of the weights. ``only`` names the
-    ranks that it is meant for, all without one. ``io_some_pct`` is the host's pressure meanwhile.
+    ``states`` and ``waits`` (wchan) take turns, second by second. ``cpu`` is cores; faults, KiB and wake-ups
+    are those of a second. Resident memory goes evenly to ``rss_file_mib`` and ``rss_anon_mib`` (None: it
+    stays); with ``file_saw_mib`` its file part rises between two figures with each shard instead.
+    ``faults_per_mib`` and ``disk_share`` are faults and bytes from the disk for what is loaded of the weights.
+    ``only`` names the ranks that it is meant for, all without one. ``io_some_pct`` is the host's pressure
+    meanwhile.
     """
 
     states: list[str]
@@ -32,6 +33,7 @@ class Pace(Part, frozen=True, kw_only=True):
     major_faults: float = 0.0
     read_chars_kib: float = 0.0
     write_kib: float = 0.0
+    wakeups: float = 0.0
     rss_file_mib: float | None = None
     rss_anon_mib: float | None = None
     file_saw_mib: tuple[float, float] | None = None

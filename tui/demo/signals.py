@@ -16,6 +16,8 @@ HOST_EVERY_S = 5.0
 PRESSURE_OVER_S = 10
 COST_MS = 0.4
 """Measured: what reading 8 processes takes."""
+SPIN_WAKEUPS = 4.0
+"""Invented: what the other threads of a rank that waits do in a second."""
 _APART = 0.004
 """So much less than the one before it does each rank, so that no two are the same."""
 _FROZEN_IN = {"T": "do_signal_stop", "S": "futex_do_wait", "D": "folio_wait_bit_common", "R": "0"}
@@ -99,6 +101,7 @@ class SimulatedSignals:
             cpu_s=round(total("cpu") + self._spun_s(t, rank), 2),
             minor_faults=int(total("minor_faults") + sum(e.pace.faults_per_mib * mib for e, mib in loaded)),
             major_faults=int(total("major_faults")),
+            wakeups=int(total("wakeups") + SPIN_WAKEUPS * self._spun_s(t, rank)),
             rss_file_mib=round(self._file_mib(now, recorded_s, rank), 1),
             rss_anon_mib=round(now.level(now.anon_mib, recorded_s) * scale, 1),
             read_chars_bytes=int(total("read_chars_kib")) * _KIB,
