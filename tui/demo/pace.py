@@ -19,7 +19,7 @@ class Pace(Part, frozen=True, kw_only=True):
     ``states`` and ``waits`` (wchan) take turns, second by second. ``cpu`` is cores; faults, KiB and wake-ups
     are those of a second. Resident memory goes evenly to ``rss_file_mib`` and ``rss_anon_mib`` (None: it
     stays); with ``file_saw_mib`` its file part rises between two figures with each shard instead.
-    ``faults_per_mib`` and ``disk_share`` are faults and bytes from the disk for what is loaded of the weights.
+    ``faults_per_mib`` and ``disk_share`` are faults and bytes from the disk for what is loaded of weights.
     ``only`` names the ranks that it is meant for, all without one. ``io_some_pct`` is the host's pressure
     meanwhile.
     """
