@@ -18,12 +18,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tui.requests import FollowRequest  # noqa: E402  # found through the line above
+from tui.agent import wire  # noqa: E402  # found through the line above
 
 SERVE = (
     "import importlib, sys; from tui.agent import worker;"
@@ -90,11 +88,11 @@ def measure(pid: int, seconds: float) -> dict[str, Any]:
     )
     assert worker.stdin is not None
     assert worker.stdout is not None
-    worker.stdin.write(msgspec.json.encode(FollowRequest(pid=pid)) + b"\n")
+    worker.stdin.write(json.dumps({"kind": wire.FOLLOW, "pid": pid}).encode() + b"\n")
     worker.stdin.flush()
     read_for(6.0, worker.stdout.fileno())
     before_s = cpu_s(worker.pid)
-    told = [each for each in read_for(seconds, worker.stdout.fileno()) if each["kind"] == "signals"]
+    told = [each for each in read_for(seconds, worker.stdout.fileno()) if each["kind"] == wire.SIGNALS]
     used_s = cpu_s(worker.pid) - before_s
     sizes = Path(f"/proc/{worker.pid}/smaps_rollup").read_text().splitlines()
     worker.communicate()
