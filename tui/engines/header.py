@@ -16,7 +16,8 @@ LEVEL = re.compile(r"(?P<level>INFO|WARNING|ERROR|CRITICAL|DEBUG|TRACE): +")
 LEVELS = frozenset(("INFO", "WARNING", "ERROR", "CRITICAL", "DEBUG", "TRACE"))
 # A logger configured by the user: some time or level first, then anything up to a bracket, bar or dash.
 OTHER_LOGGER = re.compile(r"\W?(?:\d{2,4}[-/.]\d\d[-/.]|\d\d:\d\d:\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b)")
-BREAK = re.compile(r"(?:[\])|>:]|(?<= )-) +(?=[A-Za-z#\[])")
+# A dash counts behind a space alone. The class comes first: to look for one of its characters is quick.
+BREAK = re.compile(r"[\])|>:-](?<!(?<! )-) +(?=[A-Za-z#\[])")
 BREAK_WITHIN = 240
 _RANKS = re.compile(r"(?<![A-Za-z0-9])(?:DP|PP|ATTN_CP|MOE_DP|PCP|TP|DCP|EP)\d{1,4}(?![A-Za-z0-9])")
 # In a head: it may be a frame, a bar, JSON or a quotation.
@@ -32,8 +33,8 @@ class HeaderForm:
 
     ``record`` is searched anywhere in a line, since a record may be glued to a bar or to native output; its
     match ends where the message begins. Groups: ``time``, ``level``, ``ranks``, all optional. ``process``
-    is a prefix that may come again and again before it (groups ``role``, ``rank``, ``pid``); the last one
-    speaks. ``depths`` gives a process's depth by the beginning of its role.
+    is a prefix in brackets that may come again and again before it (groups ``role``, ``rank``, ``pid``);
+    the last one speaks. ``depths`` gives a process's depth by the beginning of its role.
     """
 
     record: re.Pattern[str]
@@ -64,6 +65,7 @@ class Heads:
         self._form = form
         self._ranks = form.record.groupindex.get("ranks", 0)
         self._known: dict[str, Speaker] = {}
+        self._prefixes: dict[str, Speaker] = {}
         self._lead: str | None = None
 
     def speaker(self, line: str, found: re.Match[str]) -> Speaker | None:
@@ -107,14 +109,22 @@ class Heads:
     def _remember(self, head: str, speaker: Speaker) -> None:
         if len(self._known) >= _HEADS:
             self._known.clear()
+            self._prefixes.clear()
         self._known[head] = speaker
 
     def processes(self, line: str) -> tuple[Speaker, int]:
         """Return who wrote a line without a record, and the length of the process prefixes before it."""
         process = self._form.process
-        prefix = None if process is None else process.match(line)
+        if process is None or line[:1] != "(":
+            return NOBODY, 0
+        # Nearly every one has been read before, up to its bracket.
+        length = line.find(")") + 2
+        known = self._prefixes.get(line[:length])
+        if known is not None and line[length : length + 1] != "(":
+            return known, length
+        prefix = process.match(line)
         end = 0
-        while process is not None and prefix is not None and prefix.end() > end:
+        while prefix is not None and prefix.end() > end:
             end = prefix.end()
             prefix = process.match(line, end)
         if not end:
@@ -124,6 +134,8 @@ class Heads:
         if speaker is None:
             speaker = self._form.speaker(head, None)
             self._remember(head, speaker)
+        if end == length:
+            self._prefixes[head] = speaker
         return speaker, end
 
 

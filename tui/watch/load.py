@@ -6,7 +6,6 @@ from typing import Literal
 
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
-from tui.engines.lines import Level
 from tui.engines.marks import Mark, MarkKind, Progress, somebodys_request, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.registry import engine_serving
@@ -36,7 +35,7 @@ _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 """Phases that the port can tell of before the log does: from there a load only goes forward."""
 
 
-_STAND_OUT = frozenset((MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN))
+_STAND_OUT = (MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN)
 
 
 def stands_out(marks: tuple[Mark, ...]) -> Phase | None:
@@ -244,9 +243,8 @@ class Load:
     ) -> tuple[Mark, ...]:
         heard = self.log_phases.reader.read(line)
         marks = heard.marks
-        level: Level = self.engine.level(line) if self.engine is not None else ""
         mark = stands_out(marks) if marks else None
-        number = buffer.add(line, returned=returned, level=level, mark=mark, at_s=mono_s)
+        number = buffer.add(line, returned=returned, mark=mark, at_s=mono_s, engine=self.engine)
         if not marks or somebodys_request(marks):
             return marks
         self.log_phases.take(heard, line, number, at_s)

@@ -7,6 +7,7 @@ from itertools import takewhile
 import msgspec
 from msgspec.structs import replace
 
+from tui.engines.base import Engine
 from tui.engines.lines import BAR, Level
 from tui.engines.phase import Phase
 
@@ -17,13 +18,22 @@ _FIGURES = re.compile(r"[\d.,]+")
 
 
 class BufferedLine(msgspec.Struct, frozen=True, gc=False):
-    """One line. ``number`` runs on over the whole watch, ``mark`` is the phase that the line began."""
+    """One line. ``number`` runs on over the whole watch, ``mark`` is the phase that the line began.
+
+    ``engine`` is whose line it is, None for one that is none of its: then ``said`` is the level.
+    """
 
     number: int
     text: str
-    level: Level = ""
+    said: Level = ""
     mark: Phase | None = None
     at_s: float = 0.0
+    engine: Engine | None = None
+
+    @property
+    def level(self) -> Level:
+        """Whether it tells of an error or a warning; found when it is asked, since few lines are shown."""
+        return self.said if self.engine is None else self.engine.level(self.text)
 
 
 def _bar(text: str) -> re.Match[str] | None:
@@ -71,26 +81,30 @@ class LogBuffer:
         level: Level = "",
         mark: Phase | None = None,
         at_s: float = 0.0,
+        engine: Engine | None = None,
     ) -> int:
         """Take a line in and return its number. ``returned``: the next line may draw over it."""
+        line = BufferedLine(self._last + 1, text, level, mark, at_s, engine)
         if not returned and self.held is None and "%" not in text:
             self._last += 1
-            self.lines.append(BufferedLine(self._last, text, level, mark, at_s))
+            self.lines.append(line)
             return self._last
-        return self._draw(text, returned, level, mark, at_s)
+        return self._draw(line, returned)
 
-    def _draw(self, text: str, returned: bool, level: Level, mark: Phase | None, at_s: float) -> int:
+    def _draw(self, line: BufferedLine, returned: bool) -> int:
         """Take in a line that may be a bar, or follow one."""
+        text = line.text
         if (returned or self.held is not None) and _EMPTY.fullmatch(text):
             return self._last
         key = redraw_key(text, returned)
         if self.held is not None:
             if key == self._key or (key is None and self._drawn_over(text)):
-                mark = mark or self.held.mark
+                if line.mark is None:
+                    line = replace(line, mark=self.held.mark)
                 self.held = None
             else:
                 self.settle()
-        line = BufferedLine(self.next_number, text, level, mark, at_s)
+                line = replace(line, number=self.next_number)
         if key is None:
             self._append(line)
         else:

@@ -135,8 +135,7 @@ class LoggedLoads:
 
     def _take_line(self, line: str, returned: bool, buffer: LogBuffer) -> None:
         reading = self._reading
-        level = reading.engine.level(line)
-        number = buffer.add(line, returned=returned, level=level, at_s=self._mono_s)
+        number = buffer.add(line, returned=returned, at_s=self._mono_s, engine=reading.engine)
         heard = reading.hear(line, number, self._mono_s)
         if heard.marks:
             before, self._phase = self._phase, reading.start.phases.phase

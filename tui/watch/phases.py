@@ -45,6 +45,8 @@ _SAID_WITHIN = 600
 _NOT_BY_READY = (FaultKind.PORT_IN_USE, FaultKind.WARMUP_FAILED)
 _GENERATING = 2
 _FIGURES = 3
+_OF_NO_PHASE = (MarkKind.ACCESS, MarkKind.HEARTBEAT)
+_OF_AN_END = (MarkKind.FAULT, MarkKind.SHUTDOWN, MarkKind.FRAME)
 _PEEKED = (MarkKind.PROGRESS, MarkKind.BEGINS, MarkKind.WITHIN)
 
 
@@ -151,24 +153,21 @@ class LogPhases:
     def take(self, heard: Heard, line: str, number: int, at_s: float | None, source: int = 0) -> None:
         """Take in what a line says; a START does nothing here (who reads on begins a new LogPhases)."""
         for mark in heard.marks:
-            self._take_mark(mark, line, number, at_s, source)
-
-    def _take_mark(self, mark: Mark, line: str, number: int, at_s: float | None, source: int) -> None:
-        match mark.kind:
-            case MarkKind.FAULT:
-                self._take_fault(mark, line, number, source)
-            case MarkKind.SHUTDOWN:
-                # A row with a phase counts only once the server is ready.
-                if self.outcome == "ready" or (mark.phase is None and self.outcome not in _OVER):
-                    self.front = self.phase
-                    self.outcome = "stopped"
-                    self.shutdown = Quote(number, shortened(line.strip(), QUOTE_LENGTH), source)
-            case MarkKind.FRAME:
-                self._trace(mark.phase)
-            case MarkKind.ACCESS | MarkKind.HEARTBEAT:
-                pass
-            case _:
+            if mark.kind in _OF_AN_END:
+                self._take_end(mark, line, number, source)
+            elif mark.kind not in _OF_NO_PHASE:
                 self._take_phase(mark, at_s, source)
+
+    def _take_end(self, mark: Mark, line: str, number: int, source: int) -> None:
+        if mark.kind is MarkKind.FAULT:
+            self._take_fault(mark, line, number, source)
+        elif mark.kind is MarkKind.FRAME:
+            self._trace(mark.phase)
+        # A shutdown's row with a phase counts only once the server is ready.
+        elif self.outcome == "ready" or (mark.phase is None and self.outcome not in _OVER):
+            self.front = self.phase
+            self.outcome = "stopped"
+            self.shutdown = Quote(number, shortened(line.strip(), QUOTE_LENGTH), source)
 
     # Failures.
 
@@ -252,7 +251,7 @@ class LogPhases:
             return
         self._go(mark, source)
         self.lanes.take(mark, at_s, source)
-        if mark.phase is not None:
+        if mark.phase is not None and self._suspects.best is not None:
             self._suspects.outlived(mark.speaker, self._place(mark.phase))
         if mark.kind in (MarkKind.READY, MarkKind.STEADY):
             self._serve(mark)
