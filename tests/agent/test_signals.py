@@ -62,6 +62,9 @@ for path in sys.stdin:
     sum(mapped[::4096])
 """
 
+# What is mapped is read each 5 s at most, and later still where reading it is dear on a busy machine.
+PATIENCE_S = 60.0
+
 Process = subprocess.Popen[str]
 Launch = Callable[..., Process]
 Follow = Callable[..., Agent]
@@ -113,13 +116,13 @@ def tell(process: Process, line: str = "") -> None:
 
 def told(agent: Agent, holds: Callable[[Signals], object]) -> Signals:
     """Return the first signals for which that holds."""
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
         event = events.convert(agent.receive(wire.SIGNALS))
         assert isinstance(event, Signals)
         if holds(event):
             return event
-    pytest.fail("no such signals within 10 s")
+    pytest.fail(f"no such signals within {PATIENCE_S:g} s")
 
 
 def of(agent: Agent, pid: int, holds: Callable[[ProcessSignals], object]) -> ProcessSignals:
