@@ -65,7 +65,7 @@ MODULES = PACKAGES | _words("self cls args server_args config threading asyncio 
 """What stands first in the dotted name of a part of a program, which is no host."""
 PUBLIC = _in_order(
     """
-    huggingface.co hf.co github.com githubusercontent.com github.io pytorch.org pypi.org python.org
+    huggingface.co hf.co github.com githubusercontent.com github.io pytorch.org python.org
     nvidia.com nvcr.io docker.io docker.com quay.io ghcr.io vllm.ai sglang.ai sglang.io readthedocs.io
     modelscope.cn fastapi.tiangolo.com google.com kernel.org example.org
     """
