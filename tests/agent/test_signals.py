@@ -14,7 +14,7 @@ from agent_process import Agent, StartAgent, children_of, until
 
 from tui import events
 from tui.agent import wire
-from tui.requests import FollowRequest
+from tui.requests import FollowRequest, PingRequest
 from tui.signals import CompilerSignals, HostSignals, ProcessSignals, Signals
 
 QUICK = """
@@ -118,6 +118,7 @@ def told(agent: Agent, holds: Callable[[Signals], object]) -> Signals:
     """Return the first signals for which that holds."""
     end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
+        agent.send(PingRequest(sent_s=0.0))  # an agent that hears nothing for 15 s ends
         event = events.convert(agent.receive(wire.SIGNALS))
         assert isinstance(event, Signals)
         if holds(event):

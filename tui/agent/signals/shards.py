@@ -18,7 +18,8 @@ _EVERY_S = 5.0
 # A process that stands still may have mapped its next file and hang at its first page.
 _AT_REST_S = 30.0
 _MOVED_MIB = 1.0
-_FAULTS = 64
+# Where the page cache holds large folios one fault brings megabytes, so a few are a sign already.
+_FAULTS = 8
 _SHARE = 0.0005
 _BURST_S = 1.0
 _READ_BYTES = 64 * 1024
