@@ -13,9 +13,9 @@ import msgspec
 from tui.agent import wire
 from tui.event_base import Event, Part
 from tui.past_load import History
-from tui.signals import HostSignals, Signals
+from tui.signals import Evidence, GpuFault, HostSignals, Locks, Signals
 
-VERSION = 3
+VERSION = 4
 
 
 # The host and its gpus.
@@ -374,6 +374,7 @@ AnyEvent = (
     Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
     | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
     | Pong | Link | Goodbye | Tick | History | Checkpoint | Signals | HostSignals
+    | Locks | GpuFault | Evidence
     | BenchChoice | BenchProgress | BenchResult
 )
 # fmt: on

@@ -9,11 +9,15 @@ from tui.event_base import Event, Part
 
 
 class PhaseTime(Part, frozen=True, kw_only=True):
-    """How long one stay of a past load in a phase took; None where that was not seen."""
+    """How long one stay of a past load in a phase took; None where that was not seen.
+
+    ``longest_silence_s`` is that of the log alone, ``joint_silence_s`` that of all channels of all ranks.
+    """
 
     phase: str
     seconds: float | None
     longest_silence_s: float | None = None
+    joint_silence_s: float | None = None
 
 
 class PastLoad(Part, frozen=True, kw_only=True):
@@ -24,7 +28,8 @@ class PastLoad(Part, frozen=True, kw_only=True):
 
     ``ready_s`` counts from the server's start to READY. ``pcie_received_mib`` is what one GPU received over
     PCIe by the end of the weights (the mean over the load's GPUs). ``cache`` says whether compiled kernels
-    were found ("warm") or made ("cold"), None where the log does not tell.
+    were found ("warm") or made ("cold"), None where the log does not tell. ``weights_mib_s`` is how fast the
+    weights reached one GPU on average.
     """
 
     engine: str
@@ -41,6 +46,8 @@ class PastLoad(Part, frozen=True, kw_only=True):
     phases: list[PhaseTime]
     pcie_received_mib: float | None = None
     cache: Literal["cold", "warm"] | None = None
+    quantization: str | None = None
+    weights_mib_s: float | None = None
 
 
 class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):

@@ -133,8 +133,30 @@ class BenchCancelRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH_CANC
     run: str
 
 
+class DiagnoseRequest(Request, frozen=True, kw_only=True, tag=wire.DIAGNOSE):
+    """Look into processes, as a person asked: stack dumps by py-spy, then NCCL RAS where a port is given.
+
+    ``tool`` is py-spy's path where the client knows one on that host. ``rounds`` dumps are made ``every_s``
+    seconds apart. ``ras_port`` is NCCL RAS's on the host, None: it is not asked.
+    """
+
+    pids: list[int]
+    tool: str | None = None
+    rounds: int = 3
+    every_s: float = 10.0
+    ras_port: int | None = None
+
+
 class ByeRequest(Request, frozen=True, kw_only=True, tag=wire.BYE):
     """End now, leaving nothing behind."""
 
 
-AnyRequest = WatchRequest | FollowRequest | PingRequest | BenchRequest | BenchCancelRequest | ByeRequest
+AnyRequest = (
+    WatchRequest
+    | FollowRequest
+    | PingRequest
+    | BenchRequest
+    | BenchCancelRequest
+    | DiagnoseRequest
+    | ByeRequest
+)

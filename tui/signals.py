@@ -3,8 +3,21 @@
 ``None`` is "cannot be read": another user's process without root (io, wchan, maps), or a kernel without it.
 """
 
+from typing import Literal
+
 from tui.agent import wire
 from tui.event_base import Event, Part
+
+
+class ThreadSignals(Part, frozen=True, kw_only=True):
+    """All threads of one process: how many stand in each state (by its letter), their wake-ups together.
+
+    ``blocked_in`` is where one in state D waits in the kernel, "" where none is; None: cannot be read.
+    """
+
+    states: dict[str, int]
+    wakeups: int | None = None
+    blocked_in: str | None = None
 
 
 class ProcessSignals(Part, frozen=True, kw_only=True):
@@ -15,6 +28,8 @@ class ProcessSignals(Part, frozen=True, kw_only=True):
     came from a disk: neither moves for every loader (research of stalls, section 4). ``wchan`` is where the
     main thread waits in the kernel, "0" where it runs. ``shard`` is the last part of the weight file that is
     mapped now, "" when none is.
+
+    ``threads`` are read only on suspicion (neither CPU time nor wake-ups rose for a while), for it is costly.
     """
 
     pid: int
@@ -30,6 +45,7 @@ class ProcessSignals(Part, frozen=True, kw_only=True):
     write_bytes: int | None = None
     wchan: str | None = None
     shard: str | None = None
+    threads: ThreadSignals | None = None
 
 
 class CompilerSignals(Part, frozen=True, kw_only=True):
@@ -66,3 +82,52 @@ class HostSignals(Event, frozen=True, kw_only=True, tag=wire.HOST_SIGNALS):
     cgroup_oom_kills: int | None = None
     memory_full_pct: float | None = None
     io_some_pct: float | None = None
+
+
+class LockFile(Part, frozen=True, kw_only=True):
+    """A lock file of a known cache, or a lock of the kernel that a process of the server waits for.
+
+    ``existence``: whoever comes waits until the file is gone; it is stale where no process has it open.
+    ``flock``: the kernel holds it for ``holder``. ``open`` is None where it cannot be seen who has it open,
+    ``waiter`` is the pid that waits for it, None where that is not known.
+    """
+
+    path: str
+    age_s: float | None
+    kind: Literal["existence", "flock"]
+    open: bool | None = None
+    holder: int | None = None
+    waiter: int | None = None
+
+
+class Locks(Event, frozen=True, kw_only=True, tag=wire.LOCKS):
+    """The lock files there are, each 5 s while there are any, and once when none is left. Droppable."""
+
+    locks: list[LockFile]
+
+
+class GpuFault(Event, frozen=True, kw_only=True, tag=wire.GPU_FAULT):
+    """What the driver reported of a GPU by an event of its own; ``index`` None: it does not say of which."""
+
+    fault: Literal["xid", "lost", "recovery"]
+    sentence: str
+    index: int | None = None
+    xid: int | None = None
+
+
+class Evidence(Event, frozen=True, kw_only=True, tag=wire.EVIDENCE):
+    """One answer of a diagnosis that a person asked for: a stack dump of one process, or NCCL RAS.
+
+    ``round`` counts from 1. ``sentence`` says what was found, or why nothing was (``found`` False).
+    ``stacks`` are the threads' stacks, "thread name: frame < frame < ..." with the leaf first;
+    ``lines`` is what NCCL RAS answered. ``last``: nothing more comes of this diagnosis.
+    """
+
+    asked: Literal["stacks", "ras", "diagnosis"]
+    found: bool
+    sentence: str
+    pid: int | None = None
+    round: int = 1
+    stacks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    last: bool = False

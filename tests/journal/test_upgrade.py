@@ -67,6 +67,14 @@ def test_a_recording_of_version_2_plays_as_it_is() -> None:
     ]
 
 
+def test_a_recording_of_version_3_keeps_its_signals() -> None:
+    found = Recording(FIXTURES / "version-3-signals.jsonl.gz")
+    assert (found.version, found.header.events) == (3, VERSION)
+    kinds = Counter(type(event).__name__ for event in found.events())
+    assert kinds["Signals"] >= 15
+    assert kinds["HostSignals"] >= 3
+
+
 # The chain.
 
 

@@ -12,7 +12,7 @@ from collections import deque
 from tui.agent import wire
 from tui.agent.channel import encode
 
-DROPPABLE = frozenset((wire.GPUS, wire.GPU_DETAILS, wire.SIGNALS, wire.HOST_SIGNALS))
+DROPPABLE = frozenset((wire.GPUS, wire.GPU_DETAILS, wire.SIGNALS, wire.HOST_SIGNALS, wire.LOCKS))
 # About 25 samples of 8 GPUs and 12 processes: what a link that stood still for so long is still told of.
 SAMPLE_BYTES = 160 * 1024
 _WRITE_BYTES = 64 * 1024

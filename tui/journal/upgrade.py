@@ -32,11 +32,15 @@ def _with_asked(header: Raw) -> Raw:
 
 
 def _same(header: Raw) -> Raw:
-    """Version 3 only added events and figures that a recording may lack."""
+    """Versions 3 and 4 only added events and figures that a recording may lack."""
     return header
 
 
-UPGRADES: Mapping[int, Upgrade] = {1: Upgrade(header=_with_asked), 2: Upgrade(header=_same)}
+UPGRADES: Mapping[int, Upgrade] = {
+    1: Upgrade(header=_with_asked),
+    2: Upgrade(header=_same),
+    3: Upgrade(header=_same),
+}
 """By the version that a step begins from."""
 
 
