@@ -59,6 +59,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         next_step=found.cause.next_step,
         not_to_do=found.cause.not_to_do,
         until_s=found.until_s,
+        longest_s=max(moment.situation.past.silences_s, default=None),
         rules=rules,
     )
 

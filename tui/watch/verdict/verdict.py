@@ -29,8 +29,9 @@ class Verdict:
     ``figures`` are 3 to 5 short texts with their windows, ``rank`` and ``pid`` the culprit (while the load
     moves: the one that others wait for), None without one; ``waiting`` names the ranks that wait for it.
     ``until_s`` is when a quiet load will count as stalled or hung if nothing moves, None where that cannot
-    be told. ``cause``, ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are
-    all rules in their order, the first that matched made the verdict.
+    be told; ``longest_s`` is the longest silence of past loads in this phase, None without any. ``cause``,
+    ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are all rules in their
+    order, the first that matched made the verdict.
     """
 
     word: Word
@@ -45,6 +46,7 @@ class Verdict:
     next_step: str = ""
     not_to_do: str = ""
     until_s: float | None = None
+    longest_s: float | None = None
     rules: tuple[RuleResult, ...] = ()
 
     @property
