@@ -3,6 +3,9 @@
 import asyncio
 import socket
 import sys
+from contextlib import suppress
+
+from tui.transport.child import Child
 
 END_WAIT_S = 3.0
 LOOPBACK = "127.0.0.1"
@@ -15,6 +18,7 @@ class LiveServer:
         self.pid = process.pid
         self.port = port
         self._process = process
+        self._child = Child(process.pid, lambda: process.returncode)
         self._opened = False
 
     def open(self) -> None:
@@ -29,10 +33,11 @@ class LiveServer:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), END_WAIT_S)
-        except TimeoutError:
-            self._process.kill()
-            await self._process.wait()
+            with suppress(TimeoutError):  # it is killed
+                await asyncio.wait_for(self._process.wait(), END_WAIT_S)
+        finally:
+            self._child.kill()
+            await self._child.reaped(END_WAIT_S)
 
 
 async def launch(model: str) -> LiveServer:

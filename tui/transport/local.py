@@ -2,15 +2,18 @@
 
 import asyncio
 import subprocess
+from contextlib import suppress
 from typing import cast
 
+from tui.transport.child import Child
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 _END_S = 2.0
+_KILLED_S = 2.0
 _LAST_WORDS_S = 0.3
 _UNREAD_BYTES = 256 * 1024
 _ERRORS_BYTES = 64 * 1024
-_STDIN, _STDOUT = 0, 1
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 def local_opener(environment: dict[str, str] | None = None) -> Opener:
@@ -47,6 +50,7 @@ class _Streams(asyncio.SubprocessProtocol):
         self.writable.set()
         self.output_over = False
         self.discarding = False
+        self.closing = False
         self.transport: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -72,6 +76,8 @@ class _Streams(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.ended.set()
+        if self.closing and self.transport is not None:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         self.writable.clear()
@@ -105,11 +111,12 @@ class LocalPipe:
     def __init__(self, transport: asyncio.SubprocessTransport, streams: _Streams) -> None:
         self._transport = transport
         self._streams = streams
+        self._child = Child(transport.get_pid(), transport.get_returncode)
 
     @property
     def pid(self) -> int:
         """The pid of the child."""
-        return self._transport.get_pid()
+        return self._child.pid
 
     async def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes of the child's output, nothing at its end."""
@@ -139,27 +146,39 @@ class LocalPipe:
         return bytes(self._streams.errors)
 
     async def close(self) -> int | None:
-        """Close its input, and kill it by its pid when it has not ended after 2 s."""
+        """Close its input, and kill it when it has not ended after 2 s or when this is cancelled.
+
+        Return its exit status, None when it outlives even that: no signal reaches a dead driver call.
+        """
         self._streams.discard()
         self._input().close()
         try:
             await self._end()
+            with suppress(TimeoutError):  # a process that it started holds its error stream open
+                async with asyncio.timeout(_LAST_WORDS_S):
+                    await self._streams.errors_over.wait()
         finally:
-            self._transport.close()  # kills it when this was cancelled
+            self._let_go()
         return self._transport.get_returncode()
 
     async def _end(self) -> None:
         try:
-            async with asyncio.timeout(_END_S):
-                await self._streams.ended.wait()
-        except TimeoutError:
-            self._transport.kill()
-            await self._streams.ended.wait()
-        try:
-            async with asyncio.timeout(_LAST_WORDS_S):
-                await self._streams.errors_over.wait()
-        except TimeoutError:
-            return  # a process that it started holds its error stream open
+            with suppress(TimeoutError):  # it is killed
+                async with asyncio.timeout(_END_S):
+                    await self._streams.ended.wait()
+        finally:
+            self._child.kill()
+            await self._child.reaped(_KILLED_S)
+
+    def _let_go(self) -> None:
+        """Close the transport, or only its streams while the child is not known to have ended."""
+        if self._transport.get_returncode() is not None:
+            self._transport.close()
+            return
+        self._streams.closing = True
+        for number in _STDIN, _STDOUT, _STDERR:
+            if (stream := self._transport.get_pipe_transport(number)) is not None:
+                stream.close()
 
     def _input(self) -> asyncio.WriteTransport:
         return cast("asyncio.WriteTransport", self._transport.get_pipe_transport(_STDIN))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tui.transport.child import reaped
 from tui.transport.faults import fault
 from tui.transport.ssh_target import Target, parse_target
 from tui.transport.ssh_tokens import Tokens, home_directory
@@ -23,6 +24,7 @@ _STRICT: dict[str, Strict] = {
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
+_KILLED_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ async def _ssh_g(program: str, target: Target, config_file: str | None) -> dict[
         if process.returncode is None:
             with suppress(ProcessLookupError):  # it ended by itself in this moment
                 os.killpg(process.pid, signal.SIGKILL)  # with the command of a Match exec that hangs
-            await process.wait()
+            await reaped(lambda: process.returncode, _KILLED_S)
     if process.returncode != 0:
         raise fault("config", target=target.text, why=_complaint(errors), command=shlex.join(command))
     return _by_name(output.decode("utf-8", "surrogateescape"))

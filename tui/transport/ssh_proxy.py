@@ -6,6 +6,7 @@ import signal
 import socket
 from contextlib import suppress
 
+from tui.transport.child import reaped
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh_config import Resolved
@@ -65,17 +66,20 @@ class Proxy:
     async def close(self) -> None:
         """End the command with all that it started."""
         self.socket.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if self._process.returncode is None:
-                self._signal(number)
+        try:
+            self._signal(signal.SIGTERM)
             with suppress(TimeoutError):  # the next signal is stronger
                 async with asyncio.timeout(_END_S):
                     await self._process.wait()
-                    break
-        self._reader.cancel()
+        finally:
+            self._signal(signal.SIGKILL)
+            self._reader.cancel()
+            await reaped(lambda: self._process.returncode, _END_S)
         await asyncio.gather(self._reader, return_exceptions=True)
 
     def _signal(self, number: signal.Signals) -> None:
+        if self._process.returncode is not None:
+            return
         with suppress(ProcessLookupError):  # it ended by itself in this moment
             os.killpg(self._process.pid, number)
 
