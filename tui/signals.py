@@ -13,11 +13,15 @@ class ThreadSignals(Part, frozen=True, kw_only=True):
     """All threads of one process: how many stand in each state (by its letter), their wake-ups together.
 
     ``blocked_in`` is where one in state D waits in the kernel, "" where none is; None: cannot be read.
+    ``blocked_wakeups`` are the wake-ups of those in state D alone (None: there are none): they tell slow
+    storage from dead. Read anew each 10 s or less often; ``age_s`` is how old the reading is.
     """
 
     states: dict[str, int]
     wakeups: int | None = None
     blocked_in: str | None = None
+    blocked_wakeups: int | None = None
+    age_s: float = 0.0
 
 
 class ProcessSignals(Part, frozen=True, kw_only=True):

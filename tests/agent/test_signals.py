@@ -5,22 +5,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agent_process import Agent, StartAgent, children_of, until
+from agent_process import StartAgent, children_of, until
+from watched_signals import Follow, Launch, compiled, of, tell, told
 
 from tui import events
 from tui.agent import wire
-from tui.requests import FollowRequest, PingRequest
-from tui.signals import CompilerSignals, HostSignals, ProcessSignals, Signals
+from tui.requests import FollowRequest
+from tui.signals import HostSignals
 
-QUICK = """
-import tui.agent.signals.worker as w, tui.agent.signals.shards as s
-w.LOOK_S, w.HOST_S, s._EVERY_S, s._SHARE = 0.05, 0.2, 0.1, 1.0
-"""
 HANGING = """
 import tui.agent.wire as w, tui.agent.loop as l, tui.agent.signals.worker as s, time
 w.BLOCKING_DEADLINE_S, l._TICK_S = 0.3, 0.1
@@ -61,81 +56,6 @@ for path in sys.stdin:
         mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     sum(mapped[::4096])
 """
-
-# What is mapped is read each 5 s at most, and later still where reading it is dear on a busy machine.
-PATIENCE_S = 60.0
-
-Process = subprocess.Popen[str]
-Launch = Callable[..., Process]
-Follow = Callable[..., Agent]
-
-
-@pytest.fixture
-def launch() -> Iterator[Launch]:
-    """Start a Python process with this code and these arguments, and wait until it (or its child) is here."""
-    started: list[Process] = []
-
-    def start(code: str, *arguments: str, uid: int | None = None) -> Process:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            user=uid,
-        )
-        started.append(process)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "here\n"
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-
-
-@pytest.fixture
-def follow(agent: StartAgent) -> Follow:
-    """Let an agent follow a process, looking twenty times a second."""
-
-    def start(process: Process, prelude: str = "") -> Agent:
-        one = agent(prelude=QUICK + prelude, real=["signals"])
-        one.send(FollowRequest(pid=process.pid))
-        return one
-
-    return start
-
-
-def tell(process: Process, line: str = "") -> None:
-    assert process.stdin is not None
-    process.stdin.write(line + "\n")
-    process.stdin.flush()
-
-
-def told(agent: Agent, holds: Callable[[Signals], object]) -> Signals:
-    """Return the first signals for which that holds."""
-    end_s = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end_s:
-        agent.send(PingRequest(sent_s=0.0))  # an agent that hears nothing for 15 s ends
-        event = events.convert(agent.receive(wire.SIGNALS))
-        assert isinstance(event, Signals)
-        if holds(event):
-            return event
-    pytest.fail(f"no such signals within {PATIENCE_S:g} s")
-
-
-def of(agent: Agent, pid: int, holds: Callable[[ProcessSignals], object]) -> ProcessSignals:
-    """Return the first reading of this process for which that holds."""
-    event = told(agent, lambda event: any(each.pid == pid and holds(each) for each in event.processes))
-    return next(each for each in event.processes if each.pid == pid)
-
-
-def compiled(agent: Agent, pid: int, holds: Callable[[CompilerSignals], object]) -> CompilerSignals:
-    """Return the first figures of the compilers under this process for which that holds."""
-    event = told(agent, lambda event: any(each.pid == pid and holds(each) for each in event.compilers))
-    return next(each for each in event.compilers if each.pid == pid)
 
 
 def anything(_: object) -> bool:

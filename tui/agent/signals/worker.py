@@ -1,7 +1,7 @@
 """The signals worker: once a second what moves in the followed server's processes, each 5 s in its host.
 
-It attaches to nothing, opens no file but those of /proc and of the control group, and never the costly ones
-of them (smaps, the threads). A read that hangs holds up this process alone.
+It attaches to nothing, opens no file but those of /proc and of the control group, never the costliest of them
+(smaps), and the threads only of processes under suspicion. A read that hangs holds up this process alone.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tui.agent.signals.family import Family, Member
 from tui.agent.signals.host import ControlGroup, host_signals
 from tui.agent.signals.reading import TICKS_PER_S, reading
 from tui.agent.signals.shards import Shards
+from tui.agent.signals.threads import Suspects
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Watch:
         self._family = Family(pid, started_s, {os.getpid(), os.getppid()})
         self._group = ControlGroup(pid)
         self._shards = Shards()
+        self._suspects = Suspects()
         self._next_s = 0.0
         self._host_s = 0.0
         self._empty = False
@@ -81,6 +83,7 @@ class Watch:
         members = self._told()
         processes = [reading(member.pid, member.stat) for member in members]
         self._map(now_s, processes)
+        self._suspects.read(now_s, processes)
         self._empty = not self._family.members
         self._channel.send(
             wire.stamped(
