@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from tui.engines.phase import Phase
 from tui.events import GpuDetail, GpuDetails, GpuFact, GpuFacts, GpuProcess, GpuProcesses, Gpus, GpuSample
-from tui.signals import CompilerSignals, HostSignals, ProcessSignals, Signals
+from tui.signals import CompilerSignals, HostSignals, ProcessSignals, Signals, ThreadSignals
 from tui.watch.verdict.movement import Movement
 from tui.watch.verdict.situation import Rank, Situation
 
@@ -16,12 +16,18 @@ LIMIT_W = 700.0
 
 @dataclass(slots=True)
 class Doing:
-    """What one rank does; rates are a second. None in ``io`` or ``gpm`` is "cannot be read"."""
+    """What one rank does; rates are a second. None in ``io`` or ``gpm`` is "cannot be read".
+
+    ``threads`` are the states of its threads ("SSD"), "" while they are not read.
+    """
 
     state: str = "S"
     wchan: str | None = "futex_do_wait"
     cpu: float = 0.0
     wakeups: float = 0.0
+    threads: str = ""
+    thread_wakeups: float = 0.0
+    blocked_wakeups: float = 0.0
     file_mib: float = 0.0
     disk_mib: float = 0.0
     anon_mib: float = 0.0
@@ -55,6 +61,8 @@ class _Figures:
 
     cpu: float = 20.0
     wakeups: float = 1000.0
+    thread_wakeups: float = 9000.0
+    blocked_wakeups: float = 400.0
     file_mib: float = 900.0
     chars: float = 5000.0
     disk: float = 57.0
@@ -178,6 +186,16 @@ class VerdictHost:
             write_bytes=int(figures.written * MIB) if doing.io else None,
             wchan=doing.wchan if doing.io else None,
             shard="" if doing.io else None,
+            threads=self._threads(rank) if doing.threads else None,
+        )
+
+    def _threads(self, rank: int) -> ThreadSignals:
+        states, figures = self.doing[rank].threads, self._figures[rank]
+        return ThreadSignals(
+            states={state: states.count(state) for state in states},
+            wakeups=int(figures.thread_wakeups),
+            blocked_in="folio_wait_bit_common" if "D" in states else "",
+            blocked_wakeups=int(figures.blocked_wakeups) if "D" in states else None,
         )
 
     def _compilers(self, rank: int) -> list[CompilerSignals]:
@@ -229,6 +247,8 @@ class VerdictHost:
 def _age(figures: _Figures, doing: Doing) -> None:
     figures.cpu += doing.cpu
     figures.wakeups += doing.wakeups
+    figures.thread_wakeups += doing.thread_wakeups
+    figures.blocked_wakeups += doing.blocked_wakeups
     figures.file_mib += doing.file_mib
     figures.disk += doing.disk_mib
     figures.anon += doing.anon_mib

@@ -48,7 +48,7 @@ def _distributed(scene: Scene) -> bool:
 # In the order in which they are tried; each names what it is told by.
 _QUIET: tuple[tuple[Callable[[Scene], bool], Cause], ...] = (
     (_thrashes, THRASH),
-    (lambda scene: any(each.state == "D" for each in scene.ranks), STORAGE_DEAD),
+    (lambda scene: any(each.in_kernel for each in scene.ranks), STORAGE_DEAD),
     (lambda scene: _in(scene, "locks_lock_inode_wait"), FLOCK),
     (lambda scene: scene.situation.nodes > 1 and _distributed(scene), OTHER_HOSTS),
     (lambda scene: scene.situation.downloading, DOWNLOAD),

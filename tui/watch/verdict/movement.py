@@ -14,6 +14,7 @@ from tui.watch.verdict.gpu_moves import GpuMoves
 from tui.watch.verdict.meters import FRESH_S
 from tui.watch.verdict.process_moves import ProcessMoves
 from tui.watch.verdict.situation import Rank
+from tui.watch.verdict.thread_moves import Threads
 
 BLIND_S = 3.0
 """No event for so long, and what happened meanwhile was not seen (stalls research, 3.4)."""
@@ -31,7 +32,7 @@ class RankMoves:
     ``quiet_since_s`` is the newest movement on any channel (or since when it is watched), ``waiting_s`` for
     how long its GPUs show the signature of a wait, None while they do not. ``state`` is the letter of its
     main thread, "?" where nobody told; ``asleep_s`` and ``frozen_s`` say for how long neither CPU time nor
-    wake-ups, or no counter at all, moved; None where that is not known.
+    wake-ups, or no counter at all, moved; None where that is not known. ``threads`` are told on suspicion.
     """
 
     rank: Rank
@@ -47,6 +48,7 @@ class RankMoves:
     frozen_s: float | None
     signals: bool
     compilers: int
+    threads: Threads | None = None
 
     def of(self, channel: Channel) -> Reading | None:
         """Return what one channel says, None where the rank has none such."""
@@ -56,6 +58,11 @@ class RankMoves:
         """Return the state of a channel; one that nobody reads is unknown."""
         found = self.of(channel)
         return "unknown" if found is None else found.state
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether any of its threads waits in the kernel, in state D."""
+        return self.state == "D" or (self.threads is not None and self.threads.blocked_s is not None)
 
     @property
     def moved(self) -> tuple[Reading, ...]:
@@ -286,6 +293,7 @@ class Movement:
             frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),
             signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),
             compilers=sum(each.compilers.running for each in processes),
+            threads=main.threads.seen if main is not None else None,
         )
 
     def _readings(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from tui.signals import CompilerSignals, ProcessSignals
 from tui.watch.verdict.channels import Channel, Reading, amount_words, reading
 from tui.watch.verdict.meters import FRESH_S, WINDOW_S, Level, Steps, Unchanged
+from tui.watch.verdict.thread_moves import ThreadMoves
 
 MIB = 1024.0 * 1024.0
 MOVED_FILE_MIB = 1.0
@@ -91,6 +92,7 @@ class ProcessMoves:
     compilers: CompilerMoves = field(default_factory=CompilerMoves)
     asleep: Unchanged = field(default_factory=Unchanged)
     frozen: Unchanged = field(default_factory=Unchanged)
+    threads: ThreadMoves = field(default_factory=ThreadMoves)
     _cpu_rest_s: float | None = None
     _cpu_since_s: float | None = None
 
@@ -108,6 +110,7 @@ class ProcessMoves:
             self._cpu_since_s = at_s
         self.cpu.take(signals.cpu_s, at_s)
         self._take_stillness(signals, at_s)
+        self.threads.take(signals.threads, at_s)
 
     def in_state(self, state: str, at_s: float) -> None:
         """Note its state letter."""
@@ -184,4 +187,5 @@ class ProcessMoves:
         self.compilers.void()
         self.asleep.void()
         self.frozen.void()
+        self.threads.void()
         self.shard_s = self.read_s = self.state_read_s = self._cpu_since_s = self._cpu_rest_s = None

@@ -27,6 +27,8 @@ LOCK_AGE_S = 10.0
 FROZEN_S = 90.0
 """D with all counters frozen for so long. It may still come back: a Lustre failover took over 480 s."""
 ASLEEP_S = 60.0
+THREADS_S = 30.0
+"""Threads are read from 20 s of suspicion on, each 10 s at most; CPU time is that of all of them always."""
 SPIN_QUIET_S = 60.0
 SPIN_S = 30.0
 SLEEPS = ("futex", "hrtimer_nanosleep")
@@ -111,28 +113,42 @@ def _lock_hangs(scene: Scene, rule: str, lock: Lock, holder: RankMoves | None) -
 
 
 def _storage(scene: Scene) -> Check:
-    """(c) Uninterruptible sleep in which no counter moves for 90 s."""
+    """(c) Uninterruptible sleep of any thread in which no counter moves for 90 s."""
     rule = "R4(c) waits in the kernel"
-    blocked = [each for each in scene.ranks if each.state == "D"]
+    blocked = [each for each in scene.ranks if each.in_kernel]
     if not blocked:
-        return _check(rule, "no", "no rank in state D")
-    worst = max(blocked, key=lambda each: min(each.state_s, each.frozen_s or 0.0))
-    frozen = min(worst.state_s, worst.frozen_s or 0.0)
-    told = (
-        "not all counters can be read" if worst.frozen_s is None else f"counters frozen {clock_text(frozen)}"
-    )
-    numbers = f"{worst.rank.words} in state D for {clock_text(worst.state_s)}, {told}"
+        return _check(rule, "no", "no thread of a rank in state D")
+    worst = max(blocked, key=lambda each: _frozen_s(each) or 0.0)
+    known = _frozen_s(worst)
+    frozen = known or 0.0
+    told = "not all counters can be read" if known is None else f"counters frozen {clock_text(frozen)}"
+    numbers = f"{_blocked_words(worst)}, {told}"
     if frozen < FROZEN_S:
-        until_s = None if worst.frozen_s is None else scene.now_s - frozen + FROZEN_S
+        until_s = None if known is None else scene.now_s - frozen + FROZEN_S
         return _check(rule, "nearly", f"{numbers} (counts from 1:30)", until_s)
     why = f"{worst.rank.words} waits in the kernel and no counter moves; it may come back"
     cause = filled(STORAGE_DEAD, rank=worst.rank.name)
     return _hung(scene, rule, numbers, why, cause, "proof", worst, scene.others(worst))
 
 
+def _frozen_s(each: RankMoves) -> float | None:
+    """Return for how long it has been stuck in the kernel: its main thread, or another that never woke up."""
+    main = min(each.state_s, each.frozen_s) if each.state == "D" and each.frozen_s is not None else None
+    other = None if each.threads is None else each.threads.blocked_s
+    return max((one for one in (main, other) if one is not None), default=None)
+
+
+def _blocked_words(each: RankMoves) -> str:
+    if each.state == "D":
+        return f"{each.rank.words} in state D for {clock_text(each.state_s)}"
+    place = each.threads.blocked_in if each.threads is not None else ""
+    return f"a thread of {each.rank.words} in state D" + (f" ({place})" if place else "")
+
+
 def _asleep(scene: Scene) -> Check:
     """(d) Every rank sleeps on a lock or a timer and none woke up once in 60 s, nor did anything compile.
 
+    Where all threads were read, none of them woke up between two readings at least 30 s apart either.
     Not while ranks meet over several hosts (another host may be late), nor in a ready server: idle is idle.
     """
     rule = "R4(d) all asleep"
@@ -144,6 +160,9 @@ def _asleep(scene: Scene) -> Check:
     if shortest < ASLEEP_S:
         near = shortest >= ASLEEP_S / 2
         return _check(rule, "nearly" if near else "no", numbers)
+    awake = [each.rank.name for each in scene.ranks if not _threads_asleep(each)]
+    if awake:
+        return _check(rule, "nearly", f"{numbers}, but not all threads of {names(awake)} slept so long")
     odd = [each.rank.name for each in scene.ranks if not (each.wchan or "").startswith(SLEEPS)]
     if odd:
         return _check(rule, "nearly", f"{numbers}, but {names(odd)}: where it sleeps is no lock or timer")
@@ -156,6 +175,11 @@ def _asleep(scene: Scene) -> Check:
     cause = filled(DEADLOCK, rank=who, pid=None if culprit is None else culprit.rank.pid)
     waits = scene.others(culprit) if culprit is not None else ()
     return _hung(scene, rule, numbers, f"all threads of {who} sleep", cause, "pattern", culprit, waits)
+
+
+def _threads_asleep(each: RankMoves) -> bool:
+    """Whether no thread woke up, as far as threads were read."""
+    return each.threads is None or (each.threads.asleep_s or 0.0) >= THREADS_S
 
 
 def spinning(scene: Scene) -> Check:

@@ -92,7 +92,7 @@ class Scene:
         """The one rank that stands as no other does, while all others have their like (research, 3.2)."""
         groups: dict[tuple[object, ...], list[RankMoves]] = {}
         for each in self.ranks:
-            groups.setdefault((each.state == "D", each.wchan, bool(each.compilers)), []).append(each)
+            groups.setdefault((each.in_kernel, each.wchan, bool(each.compilers)), []).append(each)
         alone = [group for group in groups.values() if len(group) == 1]
         return alone[0] if len(alone) == 1 and len(groups) > 1 and len(self.ranks) > 2 else []
 
