@@ -17,7 +17,7 @@ if os.environ.get("CI") == "true":
 
 Needs = Callable[[str], str]
 
-pytest_plugins = ["ssh_server", "llama_server", "watched_host", "tminus_command"]
+pytest_plugins = ["ssh_server", "llama_server", "watched_host", "tminus_command", "watched_stacks"]
 
 
 @pytest.fixture(scope="session")

@@ -137,7 +137,9 @@ class DiagnoseRequest(Request, frozen=True, kw_only=True, tag=wire.DIAGNOSE):
     """Look into processes, as a person asked: stack dumps by py-spy, then NCCL RAS where a port is given.
 
     ``tool`` is py-spy's path where the client knows one on that host. ``rounds`` dumps are made ``every_s``
-    seconds apart. ``ras_port`` is NCCL RAS's on the host, None: it is not asked.
+    seconds apart, and so are at most two questions to NCCL RAS. ``ras_port`` is its port on the host, None:
+    it is not asked, and ``ras_refusal`` says why. ``nccl_version`` is what the log says; without it the host
+    tells by the library's name. RAS of an unknown or old version is not asked.
     """
 
     pids: list[int]
@@ -145,6 +147,8 @@ class DiagnoseRequest(Request, frozen=True, kw_only=True, tag=wire.DIAGNOSE):
     rounds: int = 3
     every_s: float = 10.0
     ras_port: int | None = None
+    ras_refusal: str = ""
+    nccl_version: str | None = None
 
 
 class ByeRequest(Request, frozen=True, kw_only=True, tag=wire.BYE):

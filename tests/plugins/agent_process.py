@@ -34,7 +34,7 @@ from tui.agent.main import main
 main()
 """
 
-WORKERS = ("gpus", "processes", "tail", "probe", "load", "checkpoint", "signals")
+WORKERS = ("gpus", "processes", "tail", "probe", "load", "checkpoint", "signals", "diagnose")
 _IDLE = "def serve(channel):\n    while True: channel.receive(None)\n"
 
 Message = dict[str, Any]

@@ -9,6 +9,7 @@ import pytest
 from tui import events
 from tui.agent import wire
 from tui.requests import LogPosition
+from tui.signals import Evidence
 from tui.transport.pipe import LinkFault
 from tui.transport.translate import HostClock, Lines, Translator
 
@@ -149,3 +150,18 @@ def test_every_event_has_a_wire_name_that_the_translator_knows() -> None:
     names = {value for name, value in vars(wire).items() if name.isupper() and isinstance(value, str)}
 
     assert kinds <= names
+
+
+def test_stacks_and_what_ras_answered_are_cleaned_and_masked() -> None:
+    secret = "hf_abcdefghijklmnopqrstuv"
+    said = line(
+        kind=wire.EVIDENCE, mono_s=1.0, wall_s=2.0, asked="stacks", found=True, pid=7,
+        sentence=f"\x1b[31mtoken={secret}", stacks=[f"f\x1b]0;x\x07 ({secret}.py:1)"], lines=["a\u202eb"],
+    )  # fmt: skip
+
+    event = Translator().translate(said, 3.0)
+
+    assert isinstance(event, Evidence)
+    assert event.sentence == "token=***"
+    assert event.stacks == ("f (***.py:1)",)
+    assert event.lines == ("ab",)

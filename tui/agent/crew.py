@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load"
 CHECKPOINT = "checkpoint"
 SIGNALS = "signals"
+DIAGNOSE = "diagnose"
 # All that these tell may be dropped, so they are heard also while the link is behind.
 _SAMPLERS = (GPUS, SIGNALS)
 
@@ -26,6 +27,7 @@ _ROUTES = {
     wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS),
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
+    wire.DIAGNOSE: (DIAGNOSE,),
 }
 _STANDING = (wire.WATCH, wire.FOLLOW)
 _POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")

@@ -34,6 +34,7 @@ _WORDS = {
     "load": "load generator",
     "checkpoint": "checkpoint reader",
     "signals": "signals reader",
+    "diagnose": "diagnosis",
 }
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from tui import events
 from tui.agent import wire
+from tui.agent.mask import mask_text
 from tui.events import AnyEvent
 from tui.requests import LogPosition
 from tui.transport.clean import LineSplitter, clean
@@ -111,7 +112,8 @@ class Translator:
             if isinstance(kind, str) and kind not in _KINDS:
                 return self._newer(kind, message, client_s)
             message["client_s"] = client_s
-            return events.convert(_cleaned(message))
+            cleaned = _cleaned(message)
+            return events.convert(_masked(cleaned) if kind == wire.EVIDENCE else cleaned)
         except msgspec.MsgspecError as error:
             text = clean(line[:_SHOWN].decode("utf-8", "replace"))
             raise LinkFault(
@@ -159,6 +161,17 @@ class Translator:
 
 
 _KINDS = frozenset(str(event.__struct_config__.tag) for event in get_args(AnyEvent))
+
+
+def _masked(value: object) -> object:
+    """Return a decoded JSON value with the secrets in its texts hidden: stacks are as hostile as a log."""
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, list):
+        return [_masked(each) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {name: _masked(each) for name, each in cast("dict[str, object]", value).items()}
+    return value
 
 
 def _cleaned(value: object) -> object:

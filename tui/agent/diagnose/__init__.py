@@ -1,0 +1,1 @@
+"""Looking into processes when a person asks for it: stack dumps by py-spy, then NCCL RAS."""
