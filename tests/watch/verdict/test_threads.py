@@ -1,4 +1,4 @@
-"""What all threads of a rank tell: one stuck in the kernel behind a main thread that sleeps, one that wakes."""
+"""What all threads of a rank tell: one is stuck in the kernel while the main one sleeps, one wakes up."""
 
 from dataclasses import replace
 
