@@ -1,0 +1,78 @@
+"""Which time-outs of the server count down now, and when they will end the load."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tui.engines.deadlines import Deadline, Origin, deadlines_of
+from tui.engines.phase import Phase
+from tui.watch.meaning import Meaning
+from tui.watch.words import clock_text
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDeadline:
+    """A time-out that counts down; ``at_s`` is when it strikes at the earliest, on the host's clock.
+
+    ``left_s`` is 0 once that time is over; both are None where the time-out or its beginning is not known
+    (``seconds`` is None for the former), and ``source`` says where it comes from, or why it is not known.
+    """
+
+    name: str
+    left_s: float | None
+    seconds: float | None
+    source: str
+    strikes: str
+    unless: str
+    at_s: float | None
+
+    @property
+    def words(self) -> str:
+        """It in a sentence."""
+        when = "at a time that is not known" if self.left_s is None else f"in {clock_text(self.left_s)}"
+        length = "" if self.seconds is None else f"{self.seconds:.0f} s, "
+        return f"{self.name} {self.strikes} {when} ({length}{self.source}) {self.unless}"
+
+
+def deadlines(state: Meaning, now_s: float) -> tuple[RunningDeadline, ...]:
+    """Return the time-outs that can end the load where it stands, the nearest first; none once it is over.
+
+    ``now_s`` is on the host's monotonic clock. None of them is shown before what it counts from was seen.
+    """
+    server, phase = state.shown, state.phase
+    if server is None or phase is None or not state.loading or state.ready:
+        return ()
+    known = deadlines_of(server.engine, server.main.argv, server.main.environment)
+    return running(known, phase, _origins(state), now_s)
+
+
+def running(
+    known: Iterable[Deadline], phase: Phase, origins: Mapping[Origin, float | None], now_s: float
+) -> tuple[RunningDeadline, ...]:
+    """Return which of the time-outs run in a phase. ``origins`` holds what has happened, None: not when."""
+    found = [
+        _counting(each, origins[each.counts_from], now_s)
+        for each in known
+        if phase in each.phases and each.counts_from in origins
+    ]
+    return tuple(sorted(found, key=lambda each: (each.left_s is None, each.left_s or 0.0)))
+
+
+def _counting(deadline: Deadline, began_s: float | None, now_s: float) -> RunningDeadline:
+    at_s = None if began_s is None or deadline.seconds is None else began_s + deadline.seconds
+    return RunningDeadline(
+        name=deadline.name,
+        left_s=None if at_s is None else max(0.0, at_s - now_s),
+        seconds=deadline.seconds,
+        source=deadline.source,
+        strikes=deadline.strikes,
+        unless=deadline.unless,
+        at_s=at_s,
+    )
+
+
+def _origins(state: Meaning) -> dict[Origin, float | None]:
+    origins: dict[Origin, float | None] = {"process": state.started_s, "phase": state.phase_since_s}
+    model = state.ladder[3]
+    if model.state == "ok":
+        origins["model"] = model.since_s
+    return origins
