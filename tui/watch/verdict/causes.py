@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tui.engines.phase import Phase
 from tui.watch.verdict.movement import RankMoves
-from tui.watch.verdict.scene import BUSY_PCT, Scene
+from tui.watch.verdict.scene import Scene, busy
 from tui.watch.verdict.words import (
     CAPTURE_STUCK,
     COMPILING,
@@ -33,8 +33,11 @@ def _thrashes(scene: Scene) -> bool:
 
 
 def _cpu(scene: Scene) -> bool:
-    free = [each for each in scene.ranks if each.waiting_s is None]
-    return any((each.cpu_pct or 0.0) >= BUSY_PCT for each in free)
+    return bool(_busy(scene))
+
+
+def _busy(scene: Scene) -> list[RankMoves]:
+    return [each for each in scene.ranks if each.waiting_s is None and busy(each)]
 
 
 def _in(scene: Scene, wchan: str) -> bool:
@@ -64,6 +67,8 @@ _QUIET: tuple[tuple[Callable[[Scene], bool], Cause], ...] = (
 def quiet_cause(scene: Scene, culprit: RankMoves | None) -> Cause:
     """Return the first cause whose sign is there, filled with the culprit's name and pid."""
     cause = next((cause for told, cause in _QUIET if told(scene)), UNKNOWN)
+    if cause is CPU_WORK:
+        culprit = _worker(scene, culprit)
     name = None if culprit is None else culprit.rank.name
     pid = None if culprit is None else culprit.rank.pid
     lock = next((lock.path for lock in scene.situation.locks), "its file")
@@ -78,7 +83,16 @@ def slow_cause(scene: Scene) -> Cause:
         return COMPILING
     if scene.situation.phase is Phase.WEIGHTS:
         return STORAGE_SLOW
-    culprit = scene.odd
+    works = _cpu(scene)
+    culprit = _worker(scene, scene.odd) if works else scene.odd
     name = None if culprit is None else culprit.rank.name
     pid = None if culprit is None else culprit.rank.pid
-    return filled(CPU_WORK if _cpu(scene) else UNKNOWN, rank=name, pid=pid)
+    return filled(CPU_WORK if works else UNKNOWN, rank=name, pid=pid)
+
+
+def _worker(scene: Scene, culprit: RankMoves | None) -> RankMoves | None:
+    """Return the one rank that uses the CPU, or the culprit where it is one of several."""
+    found = _busy(scene)
+    if len(found) == 1:
+        return found[0]
+    return culprit if culprit in found else None

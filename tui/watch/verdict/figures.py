@@ -32,6 +32,8 @@ def figures(scene: Scene, culprit: RankMoves | None) -> tuple[str, ...]:
 
 
 def _process(rank: RankMoves) -> str:
+    if rank.rank.gone:
+        return f"{rank.rank.words} {rank.rank.gone}"
     parts = [f"state {rank.state} for {clock_text(rank.state_s)}"] if rank.state != "?" else []
     if rank.wchan not in (None, "", "0"):
         parts.append(f"in {rank.wchan}")

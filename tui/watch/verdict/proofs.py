@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tui.watch.verdict.channels import Channel
 from tui.watch.verdict.movement import RankMoves
-from tui.watch.verdict.scene import BUSY_PCT, Check, Finding, Scene
+from tui.watch.verdict.scene import BUSY_PCT, Check, Finding, Scene, busy, busy_words
 from tui.watch.verdict.situation import Lock
 from tui.watch.verdict.verdict import Confidence, Match, RuleResult
 from tui.watch.verdict.words import (
@@ -90,13 +90,15 @@ def _stale(scene: Scene) -> Check:
 
 
 def _held(scene: Scene) -> Check:
-    """(b) A flock whose holder is dead, or is a process of this server that is itself quiet."""
+    """(b) A flock whose holder is dead, or is a process of this server that is quiet and uses no CPU."""
     rule = "R4(b) lock held"
     locks = [lock for lock in scene.situation.locks if lock.kind == "flock" and lock.waiter is not None]
     if not locks:
         return _check(rule, "no", "nobody waits for a lock that is held")
     for lock in locks:
         holder = _rank_of(scene, lock.holder)
+        if holder is not None and busy(holder):
+            return _check(rule, "nearly", f"{lock.path}: {busy_words(holder)}")
         if holder is not None or (lock.holder is None and lock.open is False):
             return _lock_hangs(scene, rule, lock, holder)
     return _check(rule, "nearly", f"{locks[0].path} is held by pid {locks[0].holder}, whose work is not seen")
@@ -219,8 +221,8 @@ def _doubt(left_out: RankMoves | None) -> str:
     name, cpu = left_out.rank.name, left_out.cpu_pct
     if not left_out.signals or cpu is None:
         return f"what {name} does on the CPU is not known"
-    if cpu >= BUSY_PCT:
-        return f"{name} uses {cpu:.0f} % of a core: it may work"
+    if busy(left_out):
+        return busy_words(left_out)
     unread = "unknown" in (left_out.state_of(Channel.FILE), left_out.state_of(Channel.WRITTEN))
     if unread and (left_out.asleep_s or 0.0) < SPIN_QUIET_S:
         return f"files of {name} cannot be read"

@@ -12,6 +12,8 @@ from tui.watch.verdict.words import NONE, Cause
 
 BUSY_PCT = 50.0
 """A process above this works on the CPU (or spins there): its standstill elsewhere proves nothing."""
+RUNS_S = 10.0
+"""One that was never seen to wait for so long works too, however little of a core others leave it."""
 UNSEEN_CPU_PCT = 5.0
 """A process above this may do what cannot be read of it."""
 
@@ -123,6 +125,18 @@ class Scene:
         if phase in (Phase.CAPTURE, Phase.WEIGHTS) and bar.began_s is not None and bar.done < bar.total:
             return f" in {phase.words} ({bar.words})"
         return f" in {phase.words}"
+
+
+def busy(each: RankMoves) -> bool:
+    """Whether it works on the CPU, or spins there."""
+    runs = each.signals and each.state == "R" and each.state_s >= RUNS_S
+    return runs or (each.cpu_pct or 0.0) >= BUSY_PCT
+
+
+def busy_words(each: RankMoves) -> str:
+    """Return how much of the CPU a busy process uses."""
+    used = "the CPU" if each.cpu_pct is None else f"{each.cpu_pct:.0f} % of a core"
+    return f"{each.rank.name} uses {used}: it may work"
 
 
 def _may_work(each: RankMoves) -> bool:
