@@ -123,6 +123,86 @@ class PhasePanel:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictPanel:
+    """What is to be thought of the load; ``word`` is "" while nothing can be said.
+
+    ``clock`` is for how long it has been so ("" where that says nothing new), ``place`` where the load stands
+    ("in capture (12 of 52)"), ``told`` the rest of the sentence: who waits for whom. ``countdown`` says when
+    a quiet load will count as stalled, ``deadline`` which time-out strikes next, ``waiting`` names the ranks
+    that wait. ``brief``: other panes say the rest, one row is enough.
+    """
+
+    word: str = ""
+    mood: Mood = Mood.IDLE
+    clock: str = ""
+    place: str = ""
+    told: str = ""
+    countdown: str = ""
+    deadline: str = ""
+    cause: str = ""
+    figures: tuple[str, ...] = ()
+    waiting: str = ""
+    next_step: str = ""
+    not_to_do: str = ""
+    brief: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One rule by which a load is judged. ``mood`` IDLE: it does not match; ``state`` says how near it is."""
+
+    name: str
+    mood: Mood
+    state: str
+    numbers: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """One rank in words: where it stands, what came to its GPUs, what it waits for. IDLE: as the others.
+
+    ``state`` is the letter of its process, "" where any of it is not known.
+    """
+
+    name: str
+    pid: str
+    gpus: str
+    phase: str
+    received: str
+    memory: str
+    state: str
+    wait: str
+    mood: Mood = Mood.IDLE
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineRow:
+    """A time-out that will end the load: when it strikes, how long it is, where it was set."""
+
+    name: str
+    left: str
+    source: str
+    mood: Mood = Mood.IDLE
+
+
+@dataclass(frozen=True, slots=True)
+class WhyPanel:
+    """Everything that speaks for a verdict; ``sentence`` stands in its place while there is none.
+
+    ``since`` says since when it is so, ``rules`` come with those that match on top, ``diagnosis`` is what was
+    found on request.
+    """
+
+    verdict: VerdictPanel = VerdictPanel()
+    sentence: str = ""
+    since: str = ""
+    rules: tuple[RuleRow, ...] = ()
+    lanes: tuple[LaneRow, ...] = ()
+    deadlines: tuple[DeadlineRow, ...] = ()
+    diagnosis: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LogLine:
     """One line of the server's log. ``mood`` is BAD for errors, WARNING for warnings, ACTIVE for marks.
 
@@ -200,6 +280,8 @@ class ScreenValues:
     status: str = ""
     alerts: int = 0
     phases: PhasePanel = PhasePanel()
+    verdict: VerdictPanel = VerdictPanel()
+    lanes: tuple[LaneRow, ...] = ()
     lines: tuple[LogLine, ...] = field(default=())
     replay: ReplayPanel | None = None
     generation: int = 0

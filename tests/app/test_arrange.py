@@ -8,6 +8,7 @@ import pytest
 from tui.screens.arrange import Box, Wants, arrange
 
 LOADING = Wants(gpus=8)
+PANES = ["gpus", "ladder", "log", "bench", "notes", "lanes"]
 
 
 def heights(width: int, height: int, wants: Wants) -> dict[str, int]:
@@ -37,6 +38,35 @@ def test_the_phases_take_two_lines_from_the_log() -> None:
 def test_a_small_screen_has_one_line_of_phases_and_a_tiny_one_none() -> None:
     assert heights(60, 15, replace(LOADING, phases=2))["phases"] == 1
     assert "phases" not in heights(60, 9, replace(LOADING, phases=2))
+
+
+def test_the_verdict_has_one_row_two_or_three_above_the_phases() -> None:
+    judged = replace(LOADING, phases=2, verdict=3)
+    boxes = arrange(80, 24, judged)
+    assert (boxes["verdict"], boxes["phases"]) == ((0, 1, 80, 1), (0, 2, 80, 2))
+    assert boxes["log"][3] == 6
+    assert heights(100, 30, judged)["verdict"] == 2
+    assert heights(120, 40, judged)["verdict"] == 3
+    assert heights(40, 9, judged)["verdict"] == 1
+    assert "verdict" not in arrange(40, 8, judged)
+    assert "verdict" not in arrange(120, 40, LOADING)
+
+
+def test_the_ranks_have_room_where_the_log_stays_long() -> None:
+    ranks = replace(LOADING, phases=2, verdict=3, lanes=8)
+    assert "lanes" not in arrange(80, 24, ranks)
+    assert "lanes" not in arrange(120, 40, ranks)
+    assert heights(120, 40, replace(ranks, gpus=2, lanes=2))["lanes"] == 3
+    tall = heights(120, 50, ranks)
+    assert (tall["lanes"], tall["log"]) == (9, 16)
+    assert heights(200, 50, ranks)["lanes"] == 9
+
+
+def test_the_ranks_get_what_there_is_when_they_are_looked_at() -> None:
+    ranks = replace(LOADING, phases=2, verdict=3, lanes=8, lead="lanes")
+    assert heights(120, 40, ranks)["lanes"] == 9
+    assert heights(80, 24, ranks)["lanes"] == 5
+    assert heights(80, 24, replace(ranks, zoomed="lanes"))["lanes"] == 21
 
 
 def test_a_benchmark_gets_its_whole_table_when_it_is_looked_at_and_a_line_otherwise() -> None:
@@ -79,12 +109,14 @@ def test_a_zoomed_pane_has_all_but_header_status_and_footer() -> None:
     assert "log" not in arrange(80, 24, replace(LOADING, zoomed="ladder"))
 
 
-@pytest.mark.parametrize("lead", ["gpus", "ladder", "log", "bench", "notes"])
+@pytest.mark.parametrize("lead", PANES)
 @pytest.mark.parametrize("zoomed", [None, "bench"])
 @pytest.mark.parametrize("bench", [0, 3, 9, 40])
 def test_at_every_size_panes_stay_on_the_screen_and_apart(lead: str, zoomed: str | None, bench: int) -> None:
-    for gpus, phases in product((2, 8, 16, 64), (0, 1, 2)):
-        wants = Wants(gpus=gpus, phases=phases, bench=bench, lead=lead, zoomed=zoomed)
+    for gpus, phases, verdict, lanes in product((2, 8, 16, 64), (0, 1, 2), (0, 1, 3), (0, 8, 64)):
+        wants = Wants(
+            gpus=gpus, phases=phases, bench=bench, verdict=verdict, lanes=lanes, lead=lead, zoomed=zoomed
+        )
         for width, height in ((1, 1), (20, 3), (40, 8), (80, 19), (80, 24), (120, 40), (180, 30), (200, 50)):
             check(width, height, arrange(width, height, wants))
 
@@ -104,7 +136,7 @@ def check(width: int, height: int, boxes: dict[str, Box]) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15), (120, 40)])
-@pytest.mark.parametrize("lead", ["gpus", "ladder", "log", "bench", "notes"])
+@pytest.mark.parametrize("lead", PANES)
 def test_the_pane_that_is_looked_at_is_always_there(size: tuple[int, int], lead: str) -> None:
     assert lead in arrange(*size, Wants(gpus=8, bench=0, lead=lead))
 

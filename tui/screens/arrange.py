@@ -14,19 +14,25 @@ _LOG_GOOD = 9
 _NOTES_ROWS = 6
 _TINY_ROWS = 16
 _REASON_ROWS = 7
+_VERDICT_LEAST = 6
+_LANES_LEAST = 3
+_LOG_BESIDE_LANES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Wants:
     """What decides over the room: rows wanted, and which pane the person looks at.
 
-    ``phases`` and ``bench`` are the rows of the phases and of the whole benchmark, 0 while there are none.
-    ``lead`` is the pane focused last, ``replay`` whether a line says where a replay stands.
+    ``phases``, ``bench`` and ``verdict`` are the rows of the phases, of the whole benchmark and of all that
+    speaks for the verdict, 0 while there are none; ``lanes`` counts the ranks. ``lead`` is the pane focused
+    last, ``replay`` whether a line says where a replay stands.
     """
 
     gpus: int = 1
     phases: int = 0
     bench: int = 0
+    verdict: int = 0
+    lanes: int = 0
     replay: bool = False
     lead: str = "log"
     zoomed: str | None = None
@@ -47,6 +53,10 @@ def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
         top, body = 2, body - 1
     if wants.zoomed is not None:
         return boxes | _stack([(wants.zoomed, body)], 0, top, width)
+    verdict = min(wants.verdict, _verdict_rows(body))
+    if verdict:
+        boxes["verdict"] = (0, top, width, verdict)
+    top, body = top + verdict, body - verdict
     phases = min(wants.phases, _phase_rows(body))
     if phases:
         boxes["phases"] = (0, top, width, phases)
@@ -62,6 +72,13 @@ def _phase_rows(body: int) -> int:
         return 1 if body >= 8 else 0
     # Two while it loads; the reason of a failure may take what the log can spare.
     return 2 if body < 20 else min(2 + (body - 16) // 2, _REASON_ROWS)
+
+
+def _verdict_rows(body: int) -> int:
+    """Return how many rows the verdict may have: its sentence, what to do, then what shows it."""
+    if body < _VERDICT_LEAST:
+        return 0
+    return 1 if body < 24 else 2 if body < ROOMY_ROWS else 3
 
 
 def _stack(rows: list[tuple[str, int]], x: int, y: int, width: int) -> dict[str, Box]:
@@ -80,7 +97,8 @@ def _two_columns(width: int, body: int, top: int, wants: Wants) -> dict[str, Box
     gpus = min(wants.gpus + 3, body - ladder - min(bench, 6))
     bench = min(bench, body - ladder - gpus)
     notes = body - ladder - gpus - bench
-    rows = [("gpus", gpus), ("ladder", ladder), ("bench", bench), ("notes", notes)]
+    lanes = min(_lane_rows(wants), max(notes - _LANES_LEAST, 0))
+    rows = [("gpus", gpus), ("lanes", lanes), ("ladder", ladder), ("bench", bench), ("notes", notes - lanes)]
     return _stack(rows, 0, top, left) | _stack([("log", body)], left + 2, top, width - left - 2)
 
 
@@ -90,8 +108,23 @@ def _one_column(body: int, wants: Wants) -> list[tuple[str, int]]:
     roomy = body >= ROOMY_ROWS
     gpus, ladder = _upper(body, wants, roomy)
     flexible = body - gpus - ladder
-    log, bench, notes = _shares(flexible, wants, roomy)
-    return [("gpus", gpus), ("ladder", ladder), ("log", log), ("bench", bench), ("notes", notes)]
+    lanes = _lanes(flexible, wants, roomy)
+    log, bench, notes = _shares(flexible - lanes, wants, roomy)
+    lower = [("log", log), ("bench", bench), ("notes", notes)]
+    return [("gpus", gpus), ("lanes", lanes), ("ladder", ladder), *lower]
+
+
+def _lane_rows(wants: Wants) -> int:
+    """Return the rows of all ranks with their heads; of a pane that is looked at at least two."""
+    return wants.lanes + 1 if wants.lanes else 2 * (wants.lead == "lanes")
+
+
+def _lanes(rows: int, wants: Wants, roomy: bool) -> int:
+    """Return the rows of the ranks: all where the log stays long, else what there is when looked at."""
+    wanted, folded = _lane_rows(wants), 1 if wants.bench or roomy else 0
+    if wants.lead == "lanes":
+        return min(wanted, rows - folded - _LOG_FOLDED)
+    return wanted if roomy and rows - wanted - max(wants.bench, folded) >= _LOG_BESIDE_LANES else 0
 
 
 def _upper(body: int, wants: Wants, roomy: bool) -> tuple[int, int]:
@@ -100,7 +133,8 @@ def _upper(body: int, wants: Wants, roomy: bool) -> tuple[int, int]:
         return min(wants.gpus, most) + 2, _LADDER_FULL
     gpus = min(wants.gpus, _GPUS_AT_ONCE, body - _LADDER_SHORT - 1 - _LOG_FOLDED) + 1
     left = body - gpus
-    if wants.lead == "bench" and left - _LADDER_SHORT - _LOG_FOLDED < wants.bench:
+    wanted = {"bench": wants.bench, "lanes": _lane_rows(wants)}.get(wants.lead, 0)
+    if left - _LADDER_SHORT - _LOG_FOLDED < wanted:
         return gpus, 1
     return gpus, _LADDER_FULL if left - _LADDER_FULL >= _LOG_GOOD else _LADDER_SHORT
 
@@ -124,7 +158,7 @@ def _tiny(body: int, wants: Wants) -> list[tuple[str, int]]:
     """Return one line of GPU bars, one of readiness, and the log, or the pane that is looked at."""
     if body < 4:
         return [("log", body)]
-    lower = wants.lead if wants.lead in ("bench", "notes") else "log"
+    lower = wants.lead if wants.lead in ("bench", "notes", "lanes") else "log"
     if wants.lead == "gpus" and body >= 8:
         gpus = min(wants.gpus + 1, body - 1 - _LOG_FOLDED)
         return [("gpus", gpus), ("ladder", 1), ("log", body - gpus - 1)]

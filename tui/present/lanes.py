@@ -1,0 +1,86 @@
+"""The ranks, one row each."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tui.engines.phase import Phase
+from tui.present.figures import gib
+from tui.watch.words import clock_text
+from widgets.values import LaneRow, Mood
+
+QUIET_S = 30.0
+"""For less than this a rank that does not move is not called quiet."""
+
+
+class Lane(Protocol):
+    """One rank as the watch knows it; sizes in MiB, None is not known."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def pid(self) -> int | None: ...
+    @property
+    def gpus(self) -> Sequence[int]: ...
+    @property
+    def phase(self) -> Phase | None: ...
+    @property
+    def received_mib(self) -> float | None: ...
+    @property
+    def memory_mib(self) -> float | None: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def wait(self) -> str: ...
+    @property
+    def waits_s(self) -> float | None: ...
+    @property
+    def odd(self) -> bool: ...
+    @property
+    def quiet_s(self) -> float | None: ...
+
+
+WAITS = {
+    "computing": "computing",
+    "reading": "reading",
+    "compiling": "compiling",
+    "collective": "waiting in a collective",
+    "lock": "waiting for a lock",
+    "storage": "waiting for storage",
+    "sleeping": "sleeping",
+    "stopped": "stopped",
+    "unknown": "not known",
+}
+"""What a rank does or waits for, in words."""
+
+
+def lane_rows(lanes: Sequence[Lane], *, bad: bool = False) -> tuple[LaneRow, ...]:
+    """Return the ranks, the odd one on top; ``bad``: the load is held up, and by it."""
+    ordered = sorted(lanes, key=lambda lane: not lane.odd)
+    return tuple(_row(lane, Mood.BAD if bad else Mood.WARNING) for lane in ordered)
+
+
+def _row(lane: Lane, odd: Mood) -> LaneRow:
+    return LaneRow(
+        name=lane.name,
+        pid="" if lane.pid is None else str(lane.pid),
+        gpus=",".join(str(index) for index in lane.gpus),
+        phase="" if lane.phase is None else lane.phase.words,
+        received=_size(lane.received_mib),
+        memory=_size(lane.memory_mib),
+        state="" if lane.state == "?" else lane.state,
+        wait=_wait(lane),
+        mood=odd if lane.odd else Mood.IDLE,
+    )
+
+
+def _size(mib: float | None) -> str:
+    return "" if mib is None else f"{gib(mib)} GiB"
+
+
+def _wait(lane: Lane) -> str:
+    """Return what it does, for how long, and that nothing of it moves."""
+    words = WAITS.get(lane.wait, lane.wait)
+    if lane.waits_s is not None and lane.waits_s >= 1:
+        words += f" {clock_text(lane.waits_s)}"
+    quiet = lane.quiet_s is not None and lane.quiet_s >= QUIET_S
+    return f"{words}, quiet {clock_text(lane.quiet_s or 0.0)}" if quiet else words
