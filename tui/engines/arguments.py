@@ -41,6 +41,7 @@ def read_arguments(
         revision=words.text("revision"),
         load_format=words.text("load_format"),
         expert_parallel=words.given("expert_parallel"),
+        nodes=words.number("nodes"),
     )
 
 

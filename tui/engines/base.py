@@ -73,6 +73,7 @@ class Flags:
     config: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()
     node_rank: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ("--nnodes",)
     headless: tuple[str, ...] = ()
     hub_cache: tuple[str, ...] = ("--download-dir", "--huggingface-hub-cache")
     revision: tuple[str, ...] = ("--revision",)
@@ -110,6 +111,7 @@ class ServerArguments:
     revision: str | None = None
     load_format: str | None = None
     expert_parallel: bool = False
+    nodes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

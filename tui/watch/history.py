@@ -12,6 +12,7 @@ from tui.past_load import PastLoad, PhaseTime
 from tui.watch.gpus import GpuBook
 from tui.watch.target import Server
 from tui.watch.timeline import PhaseSpan
+from tui.watch.verdict.situation import Past
 
 NEWEST = 20
 """So many of the newest loads tell of the next one: disks, drivers and caches change."""
@@ -262,3 +263,21 @@ def cache_told(before: Cache | None, marks: Sequence[Mark]) -> Cache | None:
         if mark.part == CACHE_WARM and before is None:
             before = "warm"
     return before
+
+
+def past_of(loads: Sequence[PastLoad], phase: Phase | None) -> Past:
+    """Return what past loads took in a phase: times, longest silences of all channels, the best rate.
+
+    A load that came to the phase twice counts by its longest stay.
+    """
+    stays = [
+        [stay for stay in load.phases if phase is not None and stay.phase == phase.value] for load in loads
+    ]
+    silences = [[stay.joint_silence_s for stay in each if stay.joint_silence_s is not None] for each in stays]
+    durations = [[stay.seconds for stay in each if stay.seconds is not None] for each in stays]
+    rates = [load.weights_mib_s for load in loads if load.weights_mib_s is not None]
+    return Past(
+        silences_s=tuple(max(each) for each in silences if each),
+        durations_s=tuple(max(each) for each in durations if each),
+        best_rate_mib_s=max(rates, default=None),
+    )

@@ -6,8 +6,9 @@ from typing import Literal
 
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
-from tui.engines.marks import Mark, MarkKind, Progress, somebodys_request, tells_progress
+from tui.engines.marks import Mark, MarkKind, Progress, Speaker, somebodys_request, tells_progress
 from tui.engines.phase import Phase
+from tui.engines.reader import Heard
 from tui.engines.registry import engine_serving
 from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
@@ -15,6 +16,7 @@ from tui.watch.follow import expected_model
 from tui.watch.history import Cache, cache_told
 from tui.watch.ladder import READY_RUNG, Expectation, Ladder, missing
 from tui.watch.log_buffer import LogBuffer
+from tui.watch.log_news import LogNews
 from tui.watch.options import WatchOptions
 from tui.watch.own_lines import OwnLines
 from tui.watch.pace import Pace
@@ -72,7 +74,9 @@ class Load:
     """A load under way, or ended and kept until the next begins. ``server`` is None for a URL watched alone.
 
     ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known). ``blind``:
-    the link was lost since it was last seen to wait, so it may have been ready for a while.
+    the link was lost since it was last seen to wait, so it may have been ready for a while. ``heard_from``:
+    who wrote lines of progress in the newest log event, as far as they came when they were written.
+    ``downloading``: what the log last told of is a download.
     """
 
     def __init__(
@@ -96,6 +100,9 @@ class Load:
         self.tail = ""
         self.log_activity_s: float | None = None
         self.behind_bytes = 0
+        self.heard_from: list[Speaker] = []
+        self.downloading = False
+        self._news = LogNews()
         self._log_phase: Phase | None = None
         self._line_phase: Phase | None = None
         self._reached: tuple[Phase, Progress | None] | None = None
@@ -219,13 +226,17 @@ class Load:
         # Once an event is enough: its lines have one time.
         unheard = at_s is not None
         self._reached = None
+        self.heard_from = []
         for place, line in enumerate(event.lines):
             if self.ended_s is not None and self._begins_next(line):
                 self._deaf = True
                 return
             if self.own_lines.ours(line, mono_s):
                 continue
-            marks = self._take_line(line, place in returns, mono_s, at_s, buffer)
+            heard = self._take_line(line, place in returns, mono_s, at_s, buffer)
+            marks = heard.marks
+            if self.ready_s is None and self._news.new(line, marks, self.timeline.phase) and at_s is not None:
+                self.heard_from.append(heard.speaker)
             active = active or bool(line.strip())
             if unheard and tells_progress(marks):
                 self.timeline.heard(at_s)
@@ -240,13 +251,13 @@ class Load:
 
     def _take_line(
         self, line: str, returned: bool, mono_s: float, at_s: float | None, buffer: LogBuffer
-    ) -> tuple[Mark, ...]:
+    ) -> Heard:
         heard = self.log_phases.reader.read(line)
         marks = heard.marks
         mark = stands_out(marks) if marks else None
         number = buffer.add(line, returned=returned, mark=mark, at_s=mono_s, engine=self.engine)
         if not marks or somebodys_request(marks):
-            return marks
+            return heard
         self.log_phases.take(heard, line, number, at_s)
         self.cache = cache_told(self.cache, marks)
         phase = self.log_phases.phase
@@ -257,7 +268,8 @@ class Load:
         if mark is None and phase is not self._line_phase:
             buffer.mark_last(phase)
         self._line_phase = phase
-        return marks
+        self.downloading = any(each.part == "download" for each in marks)
+        return heard
 
     def _begins_next(self, line: str) -> bool:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""

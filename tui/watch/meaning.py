@@ -11,11 +11,13 @@ from tui.events import Checkpoint, GpuDriver, Hello, LogSource, Notice
 from tui.past_load import PastLoad
 from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
+from tui.watch.circumstances import circumstances
 from tui.watch.clock import SourceClock
 from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
-from tui.watch.history import LoadKey, Matching, PastLoads, PastWanted, key_of
+from tui.watch.history import LoadKey, Matching, PastLoads, PastWanted, key_of, past_of
+from tui.watch.judging import Judging
 from tui.watch.ladder import Rung
 from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
@@ -26,6 +28,8 @@ from tui.watch.root_cause import Cause
 from tui.watch.target import Choice, Member, Server
 from tui.watch.timeline import PhaseSpan
 from tui.watch.transfer import Expected, Transfer, expectation, gpus_of, shards_of, transfer
+from tui.watch.verdict.situation import Past, Situation
+from tui.watch.verdict.verdict import Verdict, Word
 
 NOTICES = 50
 
@@ -60,6 +64,8 @@ class Meaning:
         self.lost: Member | None = None
         self.loads = 0
         self.alerts = 0
+        self.judging = Judging()
+        self._judged: Verdict | None = None
         self._clock = SourceClock()
         self._load: Load | None = None
         self._earlier_end: End | None = None
@@ -171,6 +177,11 @@ class Meaning:
         return None if self._load is None else self._load.timeline.progress
 
     @property
+    def lanes(self) -> list[Lane]:
+        """The ranks that have spoken, each where it stands."""
+        return [] if self._load is None else self._load.log_phases.lanes.all
+
+    @property
     def lagging_ranks(self) -> list[Lane]:
         """The ranks that hold the load back: others have printed what these have not."""
         return [] if self._load is None or self._load.ended else self._load.log_phases.lanes.lagging
@@ -207,9 +218,44 @@ class Meaning:
         return "ready" if self._load.ready else None
 
     @property
-    def verdict(self) -> Literal["ready", "dead"] | None:
-        """What is to be thought of the load in one word, None while nothing is certain."""
-        return "dead" if self.outcome == "failed" else self.outcome
+    def verdict(self) -> Word | None:
+        """What is to be thought of the load in one word, as of the newest event; None while nothing tells.
+
+        The host's clock is looked at once a second: ``judgement`` tells it of any moment.
+        """
+        if self.outcome == "failed":
+            return "dead"
+        if self._judged is None:
+            return self.outcome
+        return self._judged.word
+
+    @property
+    def judged(self) -> Verdict | None:
+        """The verdict as of the newest event, None while nothing but the port or a bare log tells."""
+        return self._judged
+
+    def judgement(self, now_s: float) -> Verdict | None:
+        """Return the verdict at a time of the host, None where no process of a server is known."""
+        moment = self.circumstances(now_s)
+        return None if moment is None else self.judging.judge(moment)
+
+    def circumstances(self, now_s: float) -> Situation | None:
+        """Return what the rules know of a moment, None where no process of a server is known."""
+        load = self._load
+        if load is None or load.server is None:
+            return None
+        self.judging.of_server(load.server)
+        loading = not load.ended and not load.ready
+        return circumstances(
+            load,
+            load.server,
+            self.judging,
+            self.gpus,
+            now_s,
+            past=past_of(self.matching.loads, load.timeline.phase) if loading else Past(),
+            transfer=self.transfer(now_s) if self.phase is Phase.WEIGHTS else None,
+            orphans=[server for server in self.servers if server.orphan],
+        )
 
     @property
     def reason(self) -> str:

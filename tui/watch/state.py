@@ -31,19 +31,27 @@ from tui.events import (
     Pong,
     Probe,
     Processes,
+    Tick,
 )
+from tui.signals import GpuFault, HostSignals, Locks, Signals
 from tui.watch.follow import follow_request
 from tui.watch.history import past_load
+from tui.watch.judging import TOGETHER_S
 from tui.watch.ladder import OPEN
 from tui.watch.load import Load
 from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
 from tui.watch.target import Server, choose, servers
 
-FROM_HOST = (Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Processes, Exit, Log, Probe, Pong)
+# fmt: off
+FROM_HOST = (
+    Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Processes, Exit, Log, Probe, Pong,
+    Signals, HostSignals, Locks, GpuFault,
+)
+# fmt: on
 """Events that only the host can have made: the client's clock is set by these alone."""
-TOGETHER_S = 0.5
-"""A rank that goes less than this before its server was ended with it."""
+JUDGE_S = 1.0
+"""How often a load is judged whose outcome has not changed."""
 GONE = "rank gone"
 """What a notice is about that a rank or another part of the server has gone."""
 
@@ -59,6 +67,8 @@ class WatchState(Meaning):
     _lost_s = 0.0
     _ready_counted: Load | None = None
     _logged: LoggedLoads | None = None
+    _judged_at: tuple[int, bool, bool] | None = None
+    _judged_s = 0.0
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event in. Never raises for an event that decodes."""
@@ -67,6 +77,11 @@ class WatchState(Meaning):
                 self._take_hello(event)
             self._clock.take(event.mono_s, event.client_s)
             self.link.heard(event.client_s)
+            self.judging.take(event)
+        self._apply(event)
+        self._judge(event)
+
+    def _apply(self, event: AnyEvent) -> None:
         match event:
             case Gpus() | GpuDetails() | GpuFacts() | GpuProcesses():
                 self.gpus.take(event)
@@ -89,6 +104,7 @@ class WatchState(Meaning):
                 self.link.take(event)
                 if event.state != "up" and self._load is not None:
                     self._load.blind = True
+                    self.judging.movement.link_lost(self._clock.latest_s)
                 if event.state in ("lost", "failed", "closed") and self.bench.cut():
                     self._note(event, "warning", "the benchmark was cut off with the link; b starts it again")
             case GpuDriver():
@@ -158,6 +174,10 @@ class WatchState(Meaning):
         load = self._load if self._load is not None else self._begin(None, event)
         told = load.log_failure
         load.take_log(event, self.log)
+        if load.heard_from:
+            self.judging.said(load.heard_from, event.mono_s)
+        if load.behind_bytes == 0 and not load.ready:
+            self.judging.bar(load.log_phases.progress, event.mono_s)
         cause = load.log_failure
         if told is None and cause is not None:
             where = "" if load.log_phases.phase is None else f" in {load.log_phases.phase.words}"
@@ -224,6 +244,8 @@ class WatchState(Meaning):
 
     def _note_member(self, server: Server, event: Exit) -> None:
         gone = next((member for member in server.members if member.pid == event.pid), None)
+        if gone is not None:
+            self.judging.went(gone, event)
         if gone is not None and gone.role.kind in ("rank", "engine_core", "controller", "detokenizer"):
             if self.lost is None and self.log_failure is None:
                 self.lost, self._lost_s = gone, event.mono_s
@@ -243,6 +265,7 @@ class WatchState(Meaning):
         self._load = Load(server, self.options, self._wanted, event.mono_s)
         self.loads += 1
         self.lost = None
+        self.judging.new_load(event.mono_s)
         self.gpus.new_load()
         self.bench.armed = self.bench.armed or self.options.bench_on_ready
         self.log.settle()
@@ -263,6 +286,21 @@ class WatchState(Meaning):
             self._end_counted = load
             self.alerts += 1
             self.log.settle()
+
+    def _judge(self, event: AnyEvent) -> None:
+        """Judge the load where its outcome changed, and once a second of the host's clock."""
+        load = self._load
+        if load is None or load.server is None:
+            self._judged, self._judged_at = None, None
+            return
+        if not isinstance(event, (*FROM_HOST, Tick)):
+            return
+        now_s = max(event.mono_s, self._clock.latest_s)
+        at = (self.loads, load.ended, load.ready)
+        if self._judged_at == at and (load.ended or now_s - self._judged_s < JUDGE_S):
+            return
+        self._judged_at, self._judged_s = at, now_s
+        self._judged = self.judgement(now_s)
 
     def _note(
         self,

@@ -22,6 +22,7 @@ class Member:
     title: str
     state: str
     role: Role
+    ppid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _member(engine: Engine, main: Process, process: Process) -> Member:
     role = _role(engine, process)
     if role.kind == "launcher" and process.pid != main.pid:
         role = Role("helper")  # forked before it was given a title of its own
-    return Member(process.pid, process.title, process.state, role)
+    return Member(process.pid, process.title, process.state, role, process.ppid)
 
 
 def choose(found: list[Server], options: WatchOptions, following: Server | None, hidden: int = 0) -> Choice:

@@ -104,12 +104,16 @@ class Transitions:
 
     def _judged(self, state: Meaning, t: float) -> Iterator[Transition]:
         before, self._verdict = self._verdict, state.verdict
-        if state.verdict == "dead":
+        if state.outcome == "failed":
             who = culprit(state)
             self._ended_s = state.last_end.at_s if state.last_end is not None else None
             yield Transition(t, "verdict", before, "dead", state.reason, who.rank, who.pid)
-        else:
+            return
+        judged = state.judged
+        if judged is None or state.verdict == "ready":
             yield Transition(t, "verdict", before, state.verdict, readiness(state)[1])
+        else:
+            yield Transition(t, "verdict", before, judged.word, judged.sentence, judged.rank, judged.pid)
 
     # Failures.
 

@@ -70,7 +70,7 @@ def quiet_cause(scene: Scene, culprit: RankMoves | None) -> Cause:
     if cause is CPU_WORK:
         culprit = _worker(scene, culprit)
     name = None if culprit is None else culprit.rank.name
-    pid = None if culprit is None else culprit.rank.pid
+    pid = scene.pid_of(culprit)
     lock = next((lock.path for lock in scene.situation.locks), "its file")
     return filled(cause, rank=name, pid=pid, path=lock, bar=scene.movement.bar.words)
 
@@ -86,7 +86,7 @@ def slow_cause(scene: Scene) -> Cause:
     works = _cpu(scene)
     culprit = _worker(scene, scene.odd) if works else scene.odd
     name = None if culprit is None else culprit.rank.name
-    pid = None if culprit is None else culprit.rank.pid
+    pid = scene.pid_of(culprit)
     return filled(CPU_WORK if works else UNKNOWN, rank=name, pid=pid)
 
 

@@ -8,7 +8,7 @@ from tui.watch.verdict.meters import WINDOW_S
 
 
 class Channel(StrEnum):
-    """P1 to P9 of the stalls research; P8, the stack, is read on demand alone and stands in no list."""
+    """P1 to P9 of the stalls research; P8, the stack, is there once it was asked for."""
 
     LOG = "P1"
     GPU_MEMORY = "P2"
@@ -17,6 +17,7 @@ class Channel(StrEnum):
     COMPILE = "P5"
     WRITTEN = "P6"
     GPU_WORK = "P7"
+    STACK = "P8"
     PCIE = "P9"
 
     @property
@@ -33,6 +34,7 @@ _WORDS = {
     Channel.COMPILE: "compilers",
     Channel.WRITTEN: "written bytes",
     Channel.GPU_WORK: "GPU work",
+    Channel.STACK: "Python stack",
     Channel.PCIE: "bytes to the GPU",
 }
 

@@ -41,8 +41,9 @@ def dead(scene: Scene) -> Check:
     cause = KILLED_FOR_MEMORY if killed else DIED
     end = situation.end
     if end is not None:
-        cause = SHUT_DOWN if end.shut_down else cause
-        found = Finding("dead", scene.now_s, end.sentence, cause, "proof", None, end.rank, end.pid)
+        cause = SHUT_DOWN if end.shut_down else ORPHANED if situation.parent_gone else cause
+        since_s = scene.now_s if end.at_s is None else end.at_s
+        found = Finding("dead", since_s, end.sentence, cause, "proof", None, end.rank, end.pid)
         return Check(RuleResult("R0 dead", "yes", end.sentence), found)
     gone = next((each for each in scene.ranks if each.rank.gone or each.state in ("Z", "X", "x")), None)
     if gone is not None:

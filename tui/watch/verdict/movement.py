@@ -79,12 +79,16 @@ class RankMoves:
 class Movement:
     """What moved on one host, for one load. Every method takes the host's monotonic time.
 
+    ``link_down``: the link is known to be lost. ``signals_seen``: the host tells signals of processes.
+
     ``blinds`` keeps the newest times in which nothing was heard, from and to: they void all windows, and
     silence is counted from their ends.
     """
 
     began_s: float | None = None
     heard_s: float | None = None
+    link_down: bool = False
+    signals_seen: bool = False
     bar: Bar = field(default_factory=Bar)
     host: HostSignals | None = None
     blinds: deque[tuple[float, float]] = field(
@@ -96,6 +100,7 @@ class Movement:
     _gpus: dict[int, GpuMoves] = field(default_factory=dict[int, GpuMoves])
     _users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
     _logs: dict[str | None, float] = field(default_factory=dict[str | None, float])
+    _stacks: dict[int, float] = field(default_factory=dict[int, float])
     _went_s: float | None = None
 
     # Taking in.
@@ -127,6 +132,7 @@ class Movement:
 
     def heard(self, at_s: float) -> None:
         """Something came from the host: after more than 3 s without, all windows start anew."""
+        self.link_down = False
         if self.began_s is None:
             self.began_s = at_s
         if self.heard_s is not None and at_s - self.heard_s > BLIND_S:
@@ -137,11 +143,16 @@ class Movement:
         """The link is down since then: the next event ends a blind time, however soon it comes."""
         if self.heard_s is not None:
             self._void(self.heard_s, max(at_s, self.heard_s))
+            self.link_down = True
 
     def log_moved(self, rank: str | None, at_s: float) -> None:
         """Note a line that tells of progress (no heartbeat, no own access line); None: whose is not known."""
         self.heard(at_s)
         self._logs[rank] = at_s
+
+    def stack_moved(self, pid: int, at_s: float) -> None:
+        """Note that a stack dump of a process differs from the one before it (P8)."""
+        self._stacks[pid] = max(at_s, self._stacks.get(pid, at_s))
 
     def progress(self, done: int, total: int, at_s: float) -> None:
         """Note a bar of the log; only one that moves on is a movement."""
@@ -154,6 +165,7 @@ class Movement:
         self.began_s, self.heard_s, self.bar = at_s, at_s, Bar()
         self._processes.clear()
         self._logs.clear()
+        self._stacks.clear()
         self._went_s = None
         self.blinds.clear()
         self.oom_kills = self.cgroup_oom_kills = 0
@@ -163,6 +175,7 @@ class Movement:
     def _void(self, from_s: float, to_s: float) -> None:
         self.blinds.append((from_s, to_s))
         self._logs.clear()
+        self._stacks.clear()
         self.bar.blind()
         for process in self._processes.values():
             process.void()
@@ -170,6 +183,7 @@ class Movement:
             gpu.void()
 
     def _take_signals(self, event: Signals, at_s: float) -> None:
+        self.signals_seen = True
         compilers = {each.pid: each for each in event.compilers}
         for signals in event.processes:
             process = self._process(signals.pid, at_s)
@@ -224,9 +238,9 @@ class Movement:
         return max(self.began_s or 0.0, self.blinds[-1][1] if self.blinds else 0.0)
 
     def blind_s(self, now_s: float) -> float:
-        """Return for how long nothing has been heard, 0 while it is less than 3 s."""
+        """Return for how long nothing has been heard, 0 while it is less than 3 s and the link is up."""
         silent = 0.0 if self.heard_s is None else now_s - self.heard_s
-        return silent if silent > BLIND_S else 0.0
+        return silent if silent > (0.0 if self.link_down else BLIND_S) else 0.0
 
     def of(self, rank: Rank, now_s: float, phase: Phase | None) -> RankMoves:
         """Return what one rank did, by its own processes, its GPUs and the lines that name it."""
@@ -308,6 +322,10 @@ class Movement:
         for process in processes:
             for each in process.readings(now_s):
                 by_channel.setdefault(each.channel, []).append(each)
+        pids = rank.pids.union(each.pid for each in processes)
+        by_channel[Channel.STACK] = [
+            _stack(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
+        ]
         for gpu in gpus:
             for each in gpu.readings(now_s):
                 if each.channel is Channel.PCIE and phase is not Phase.WEIGHTS:
@@ -315,7 +333,7 @@ class Movement:
                 if each.channel is Channel.GPU_WORK and self._shared(gpu, rank):
                     continue
                 by_channel.setdefault(each.channel, []).append(each)
-        return tuple(joined(by_channel[channel]) for channel in Channel if channel in by_channel)
+        return tuple(joined(by_channel[channel]) for channel in Channel if by_channel.get(channel))
 
     def _log(self, rank: Rank, now_s: float) -> Reading:
         key = None if rank is UNPLACED else rank.name
@@ -324,6 +342,11 @@ class Movement:
             "no line of progress" if moved_s is None else f"last line of progress {now_s - moved_s:.0f} s ago"
         )
         return reading(Channel.LOG, now_s, moved_s, known=True, amount=0.0, figure=figure)
+
+
+def _stack(moved_s: float, now_s: float) -> Reading:
+    figure = f"the stack changed {now_s - moved_s:.0f} s ago"
+    return reading(Channel.STACK, now_s, moved_s, known=True, amount=0.0, figure=figure)
 
 
 def _risen(before: int | None, after: int | None) -> int:

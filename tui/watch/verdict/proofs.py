@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from tui.watch.verdict.channels import Channel
 from tui.watch.verdict.movement import RankMoves
 from tui.watch.verdict.scene import BUSY_PCT, Check, Finding, Scene, busy, busy_words
-from tui.watch.verdict.situation import Lock
+from tui.watch.verdict.situation import Lock, Proof
 from tui.watch.verdict.verdict import Confidence, Match, RuleResult
 from tui.watch.verdict.words import (
     DEADLOCK,
@@ -128,9 +128,13 @@ def _storage(scene: Scene) -> Check:
     if frozen < FROZEN_S:
         until_s = None if known is None else scene.now_s - frozen + FROZEN_S
         return _check(rule, "nearly", f"{numbers} (counts from 1:30)", until_s)
-    why = f"{worst.rank.words} waits in the kernel and no counter moves; it may come back"
-    cause = filled(STORAGE_DEAD, rank=worst.rank.name)
-    return _hung(scene, rule, numbers, why, cause, "proof", worst, scene.others(worst))
+    stuck = [each.rank for each in blocked if (_frozen_s(each) or 0.0) >= FROZEN_S]
+    verb = "waits" if len(stuck) == 1 else "wait"
+    why = f"{names([rank.words for rank in stuck])} {verb} in the kernel and no counter moves; it may come back"
+    cause = filled(STORAGE_DEAD, rank=names([rank.name for rank in stuck]), verb=verb)
+    # Who waits for the storage itself is no victim of another that does.
+    waits = tuple(each.rank.name for each in scene.ranks if each not in blocked)
+    return _hung(scene, rule, numbers, why, cause, "proof", worst, waits)
 
 
 def _frozen_s(each: RankMoves) -> float | None:
@@ -174,7 +178,7 @@ def _asleep(scene: Scene) -> Check:
         return _check(rule, "nearly", f"{numbers}, but they may wait for another host or for requests")
     culprit = scene.odd
     who = names([each.rank.words for each in scene.ranks])
-    cause = filled(DEADLOCK, rank=who, pid=None if culprit is None else culprit.rank.pid)
+    cause = filled(DEADLOCK, rank=who, pid=scene.pid_of(culprit))
     waits = scene.others(culprit) if culprit is not None else ()
     return _hung(scene, rule, numbers, f"all threads of {who} sleep", cause, "pattern", culprit, waits)
 
@@ -232,12 +236,30 @@ def _doubt(left_out: RankMoves | None) -> str:
 def _asked(scene: Scene) -> Check:
     """(f) and (g): what was found on request, NCCL RAS or three equal stacks."""
     rule = "R4(f, g) asked"
-    found = next(iter(scene.situation.proofs), None)
-    if found is None:
-        return _check(rule, "no", "nothing was asked of NCCL RAS, no stack was read")
-    culprit = _rank_of(scene, found.pid)
-    if culprit is None:
-        culprit = next((each for each in scene.ranks if each.rank.name == found.rank), None)
-    cause = filled(RAS if found.kind == "ras" else STACKS, sentence=found.sentence, pid=found.pid)
-    waits = scene.others(culprit) if culprit is not None else ()
-    return _hung(scene, rule, found.sentence, found.sentence, cause, "proof", culprit, waits)
+    near = ""
+    for found in scene.situation.proofs:
+        culprit = _rank_of(scene, found.pid)
+        if culprit is None:
+            culprit = next((each for each in scene.ranks if each.rank.name == found.rank), None)
+        doubt = _stale_or_busy(scene, found, culprit)
+        if not doubt:
+            cause = filled(RAS if found.kind == "ras" else STACKS, sentence=found.sentence, pid=found.pid)
+            waits = scene.others(culprit) if culprit is not None else ()
+            return _hung(scene, rule, found.sentence, found.sentence, cause, "proof", culprit, waits)
+        near = near or f"{found.sentence}; {doubt}"
+    if near:
+        return _check(rule, "nearly", near)
+    return _check(rule, "no", "nothing was asked of NCCL RAS, no stack was read")
+
+
+def _stale_or_busy(scene: Scene, found: Proof, culprit: RankMoves | None) -> str:
+    """Return why what was found proves nothing, "" if it does.
+
+    One line of Python may be minutes of work in native code: who uses the CPU, and not to wait for a GPU, may
+    come on although its stack stands still and others are ahead of it.
+    """
+    if found.began_s is not None and scene.quiet_since_s > found.began_s:
+        return "something has moved since"
+    suspects = scene.ranks if culprit is None else (culprit,)
+    at_work = next((each for each in suspects if each.waiting_s is None and busy(each)), None)
+    return "" if at_work is None else busy_words(at_work)

@@ -18,6 +18,8 @@ from tui.watch.words import clock_text
 
 SLOW_RATE = 3.0
 SLOW_TIME = 2.0
+SLOW_LEAST_S = 30.0
+"""So much longer than the longest before has a phase to take at least: seconds are no news."""
 
 
 def judge(situation: Situation, movement: Movement) -> Verdict:
@@ -38,6 +40,7 @@ def _checks(moment: Scene) -> Iterator[Check]:
         return
     yield _slow(moment)
     yield _progressing(moment)
+    yield _answers(moment)
     found = list(proofs(moment))
     yield from found
     yield _stalled(moment)
@@ -179,7 +182,7 @@ def _slow(moment: Scene) -> Check:
         told.append(
             f"{clock_text(stays)} in {situation.phase.words}, at most {clock_text(max(times))} before"
         )
-        slow += told[-1:] if stays > SLOW_TIME * max(times) else []
+        slow += told[-1:] if stays > max(SLOW_TIME * max(times), max(times) + SLOW_LEAST_S) else []
     if not slow or not _moved(moment):
         return Check(
             RuleResult(rule, "nearly" if slow else "no", "; ".join(told) or "no past load to compare")
@@ -191,6 +194,17 @@ def _slow(moment: Scene) -> Check:
     since_s = moment.movement.silence_began_s if began_s is None else began_s
     found = Finding("slow", since_s, sentence, cause, "pattern", culprit, waiting=waiting)
     return Check(RuleResult(rule, "yes", "; ".join(told)), found)
+
+
+def _answers(moment: Scene) -> Check:
+    """A server that answers, though not as was asked for, does not hang: a person has to decide."""
+    rule, told = "answers", moment.situation.answers
+    if not told:
+        return Check(RuleResult(rule, "no", "it does not answer yet"))
+    return Check(
+        RuleResult(rule, "yes", told),
+        Finding("quiet", moment.quiet_since_s, f"quiet: it answers, but {told}"),
+    )
 
 
 # R5 and R6.

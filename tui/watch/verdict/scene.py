@@ -83,6 +83,7 @@ class Scene:
         for candidates in (
             [each for each in self.ranks if each.waiting_s is None] if self.waiting else [],
             [each for each in self.ranks if each.rank.behind],
+            [each for each in self.ranks if each.in_kernel],
             self._alone(),
         ):
             # Who waits is a victim, however alone it stands.
@@ -96,7 +97,11 @@ class Scene:
         for each in self.ranks:
             groups.setdefault((each.in_kernel, each.wchan, bool(each.compilers)), []).append(each)
         alone = [group for group in groups.values() if len(group) == 1]
-        return alone[0] if len(alone) == 1 and len(groups) > 1 and len(self.ranks) > 2 else []
+        if len(alone) != 1 or len(groups) < 2 or len(self.ranks) < 3:
+            return []
+        # Who sleeps while others wait for storage waits for them.
+        held_up = any(each.in_kernel for each in self.ranks) and not alone[0][0].in_kernel
+        return [] if held_up else alone[0]
 
     @property
     def judged(self) -> bool:
@@ -114,6 +119,11 @@ class Scene:
     def others(self, culprit: RankMoves | None) -> tuple[str, ...]:
         """Return the names of all ranks but one."""
         return tuple(each.rank.name for each in self.ranks if each is not culprit)
+
+    def pid_of(self, culprit: RankMoves | None) -> int | None:
+        """Return whose stack tells most: the culprit's, else that of the first rank."""
+        ranks = self.ranks if culprit is None else (culprit,)
+        return next((each.rank.pid for each in ranks if each.rank.pid is not None), None)
 
     @property
     def place(self) -> str:

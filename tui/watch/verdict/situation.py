@@ -51,6 +51,7 @@ class End:
     rank: str | None = None
     pid: int | None = None
     shut_down: bool = False
+    at_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,16 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was found on request: an answer of NCCL RAS, or stacks that are the same three times over."""
+    """What was found on request: an answer of NCCL RAS, or stacks that are the same three times over.
+
+    It counts while nothing has moved since ``began_s``, the first look (None: whatever moved before).
+    """
 
     kind: Literal["ras", "stacks"]
     sentence: str
     rank: str | None = None
     pid: int | None = None
+    began_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,8 @@ class Situation:
     ``phase`` and ``phase_since_s`` are those of the load (its slowest rank's). ``rate_mib_s`` is how fast
     bytes reach the GPUs now. ``unanswered_s`` is for how long a server that was ready has not answered,
     ``nodes`` over how many hosts it runs, ``pids`` are the server's processes (None: not known).
-    ``launcher`` is the main process where it is no rank itself.
+    ``launcher`` is the main process where it is no rank itself. ``answers`` says what is wrong where the
+    server answers, but not as it was expected to (another model, a key that is missing).
     """
 
     now_s: float
@@ -117,4 +123,5 @@ class Situation:
     network_storage: bool = False
     downloading: bool = False
     unanswered_s: float | None = None
+    answers: str = ""
     pids: frozenset[int] | None = None

@@ -78,7 +78,7 @@ CAPTURE_STUCK = Cause(
     NO_KILL,
 )
 STORAGE_DEAD = Cause(
-    "storage does not answer: {rank} waits for it in the kernel and no counter moves",
+    "storage does not answer: {rank} {verb} for it in the kernel and no counter moves",
     "check the mount and its server (NFS, Lustre, FUSE); it may come back",
     "do not kill it before the server's own limits, and open no file on that mount: that hangs too",
 )
@@ -143,8 +143,8 @@ NONE = Cause("", "", "")
 
 
 def filled(cause: Cause, **values: object) -> Cause:
-    """Return a cause with rank, pid, bar, path or sentence set in."""
-    known = {"rank": "a rank", "pid": "PID", "bar": "its item", "path": "", "sentence": ""}
+    """Return a cause with rank (and the verb to it), pid, bar, path or sentence set in."""
+    known = {"rank": "a rank", "verb": "waits", "pid": "PID", "bar": "its item", "path": "", "sentence": ""}
     known |= {key: value for key, value in values.items() if value is not None}
     title, step, never = (text.format(**known) for text in (cause.title, cause.next_step, cause.not_to_do))
     return Cause(title, step, never)

@@ -1,0 +1,155 @@
+"""A moment of the followed load, laid out for the rules."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from tui.engines.marks import NOBODY, Speaker
+from tui.engines.phase import Phase
+from tui.watch.gpus import GpuBook
+from tui.watch.judging import Judging, fallen
+from tui.watch.ladder import NEEDS_A_PERSON
+from tui.watch.lanes import Lane
+from tui.watch.load import Load
+from tui.watch.ranks import launcher_of, ranks_of
+from tui.watch.target import Server
+from tui.watch.transfer import Transfer, gpus_of
+from tui.watch.verdict.situation import End, GpuFault, Past, Rank, Situation
+
+_ASKED = ("health", "model", "token")
+
+
+def circumstances(
+    load: Load,
+    server: Server,
+    judging: Judging,
+    book: GpuBook,
+    now_s: float,
+    *,
+    past: Past,
+    transfer: Transfer | None,
+    orphans: Collection[Server] = (),
+) -> Situation:
+    """Return the moment at ``now_s`` of the host's monotonic clock.
+
+    ``orphans`` are the servers of the host that have lost their launcher.
+    """
+    ranks = _placed(_phased(ranks_of(server), load), server, book)
+    gone = fallen(judging.gone, _blamed(load), now_s if load.ended_s is None else load.ended_s)
+    away = {rank.pid for rank in gone}
+    span = load.timeline.spans[-1] if load.timeline.spans else None
+    return Situation(
+        now_s=now_s,
+        phase=None if span is None else span.phase,
+        phase_since_s=None if span is None else span.began_s,
+        ranks=(*gone, *(rank for rank in ranks if rank.pid not in away)),
+        launcher=launcher_of(server, ranks),
+        ready=load.ready,
+        ready_since_s=load.ready_s,
+        end=_end(load, gone),
+        parent_gone=_left_behind(server, orphans) if load.ended else "",
+        faults=_own_faults(judging.faults, ranks, server, book),
+        locks=judging.locks,
+        proofs=judging.proofs,
+        past=past,
+        rate_mib_s=_rate(transfer),
+        nodes=server.arguments.nodes or 1,
+        downloading=_downloads(load),
+        unanswered_s=_unanswered(load, now_s),
+        answers=_answers(load),
+        pids=frozenset(member.pid for member in server.members),
+    )
+
+
+def _phased(ranks: tuple[Rank, ...], load: Load) -> tuple[Rank, ...]:
+    """Give each rank the place that its own lines tell."""
+    lanes = list(load.log_phases.lanes)
+    lagging = {id(lane) for lane in load.log_phases.lanes.lagging}
+    return tuple(_with_lane(rank, lanes, lagging) for rank in ranks)
+
+
+def _with_lane(rank: Rank, lanes: list[Lane], lagging: set[int]) -> Rank:
+    lane = next((each for each in lanes if each.pid == rank.pid or each.name == rank.name), None)
+    return rank if lane is None else replace(rank, phase=lane.phase, behind=id(lane) in lagging)
+
+
+def _placed(ranks: tuple[Rank, ...], server: Server, book: GpuBook) -> tuple[Rank, ...]:
+    """Give each rank its GPU where the driver names none of them (in a container it numbers differently)."""
+    held = book.held_by({pid for rank in ranks for pid in rank.pids})
+    if held:
+        return ranks
+    order = visible(server) or sorted(gpus_of(server.arguments, (), book.by_index))
+    if len(order) != len(ranks):
+        return ranks
+    return tuple(replace(rank, gpus=(gpu,)) for rank, gpu in zip(ranks, order, strict=True))
+
+
+def visible(server: Server) -> list[int]:
+    """Return the GPUs that the environment lets the server see, in its order; empty where it does not say."""
+    told = (server.main.environment or {}).get("CUDA_VISIBLE_DEVICES", "")
+    words = [word.strip() for word in told.split(",")]
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    return numbers if len(numbers) == len(words) else []
+
+
+def _own_faults(
+    faults: Collection[GpuFault], ranks: Collection[Rank], server: Server, book: GpuBook
+) -> tuple[GpuFault, ...]:
+    """Leave out what happened on GPUs of others, where it is known which are the server's."""
+    own = book.held_by({member.pid for member in server.members})
+    own |= {gpu for rank in ranks for gpu in rank.gpus}
+    return tuple(fault for fault in faults if fault.gpu is None or not own or fault.gpu in own)
+
+
+def _blamed(load: Load) -> Speaker:
+    """Return who wrote the line that tells the root cause."""
+    cause = load.log_phases.suspect
+    return NOBODY if cause is None else cause.speaker
+
+
+def _end(load: Load, gone: Sequence[Rank]) -> End | None:
+    end = load.end
+    if end is None:
+        return None
+    shut_down = end.fault == "shut_down"
+    if shut_down or not gone:
+        return End(end.reason, shut_down=shut_down, at_s=end.at_s)
+    return End(end.reason, gone[0].name, gone[0].pid, at_s=end.at_s)
+
+
+def _left_behind(server: Server, orphans: Collection[Server]) -> str:
+    pids = {member.pid for member in server.members}
+    left = sorted(member.pid for each in orphans for member in each.members if member.pid in pids)
+    if not left:
+        return ""
+    listed = ", ".join(str(pid) for pid in left[:8])
+    return f"the launcher (pid {server.pid}) is gone and its ranks are left: pid {listed}"
+
+
+def _rate(transfer: Transfer | None) -> float | None:
+    """Return how fast weights reach one GPU, the mean over all."""
+    if transfer is None or transfer.rate_mib_s is None:
+        return None
+    return transfer.rate_mib_s / len(transfer.gpus)
+
+
+def _downloads(load: Load) -> bool:
+    """Whether the log's last word is of files that come over the network."""
+    progress = load.timeline.progress
+    return load.timeline.phase in (Phase.LAUNCH, Phase.WEIGHTS) and load.downloading and progress is not None
+
+
+def _unanswered(load: Load, now_s: float) -> float | None:
+    """Return for how long a server that was ready has not answered what it is asked, None while it does."""
+    if not load.ready:
+        return None
+    rungs = [load.ladder.rung(name) for name in _ASKED]
+    since = [rung.since_s for rung in rungs if rung.state == "waiting" and rung.since_s is not None]
+    return max(0.0, now_s - min(since)) if since else None
+
+
+def _answers(load: Load) -> str:
+    """Return what is wrong with the answers of a server that has come as far as its port."""
+    if load.ready or load.timeline.phase not in (Phase.START_API, Phase.WARMUP):
+        return ""
+    wrong = [rung for rung in load.ladder.rungs if rung.state == "bad" and rung.outcome in NEEDS_A_PERSON]
+    return f"{wrong[-1].name}: {wrong[-1].answer}" if wrong else ""

@@ -1,0 +1,141 @@
+"""What a verdict is made of, gathered from the events of a watch for the load that is followed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tui.engines.marks import Progress, Speaker
+from tui.events import AnyEvent, Exit, GpuDriver
+from tui.signals import GpuFault as FaultEvent
+from tui.signals import LockFile, Locks
+from tui.watch.ranks import ranks_of
+from tui.watch.target import Member, Server
+from tui.watch.verdict.movement import Movement
+from tui.watch.verdict.rules import judge
+from tui.watch.verdict.situation import GpuFault, Lock, Proof, Rank, Situation
+from tui.watch.verdict.verdict import Verdict
+
+FIRST_S = 5.0
+"""Counters move from their second reading on: until then there is nothing to judge."""
+TOGETHER_S = 0.5
+"""A rank that goes less than this before its server was ended with it."""
+FAULTS = 16
+FALLEN = 64
+PARTS = ("rank", "engine_core", "controller", "detokenizer")
+"""The parts of a server without which it cannot go on."""
+RECOVERY_XID = 154
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A part of the server that went while its launcher lived: when, on the host's monotonic clock."""
+
+    member: Member
+    at_s: float
+    sentence: str
+
+
+@dataclass(slots=True)
+class Judging:
+    """Movement, driver faults, locks and losses of the current load; ``proofs`` are those of a diagnosis."""
+
+    movement: Movement = field(default_factory=Movement)
+    gone: list[Gone] = field(default_factory=list[Gone])
+    faults: list[GpuFault] = field(default_factory=list[GpuFault])
+    locks: tuple[Lock, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    _names: dict[int, str] = field(default_factory=dict[int, str])
+    _ranks: frozenset[str] = frozenset()
+    _named: Server | None = None
+
+    def take(self, event: AnyEvent) -> None:
+        """Note one event that the host has made."""
+        self.movement.take(event)
+        match event:
+            case FaultEvent():
+                self._take_fault(event)
+            case Locks():
+                self.locks = tuple(_lock(each) for each in event.locks)
+            case GpuDriver():
+                self._take_driver(event)
+            case _:
+                pass
+
+    def new_load(self, at_s: float) -> None:
+        """Another load begins: nothing of the one before counts against it."""
+        self.movement.new_load(at_s)
+        self.gone.clear()
+        self.faults.clear()
+        self.locks, self.proofs = (), ()
+
+    def went(self, member: Member, event: Exit) -> None:
+        """A part of the server has gone while its launcher lives."""
+        known = any(each.member.pid == member.pid for each in self.gone)
+        if member.role.kind in PARTS and not known and len(self.gone) < FALLEN:
+            self.gone.append(Gone(member, event.mono_s, _how(event)))
+
+    def judge(self, moment: Situation) -> Verdict | None:
+        """Return the verdict, None in the first seconds in which nothing could have moved yet."""
+        found = judge(moment, self.movement)
+        began_s = self.movement.began_s
+        early = began_s is None or moment.now_s - began_s < FIRST_S
+        return None if early and found.word == "quiet" else found
+
+    def of_server(self, server: Server | None) -> None:
+        """Learn which process is which rank."""
+        if server is not None and server is not self._named:
+            self._named = server
+            ranks = ranks_of(server)
+            self._ranks = frozenset(rank.name for rank in ranks)
+            self._names = {pid: rank.name for rank in ranks for pid in rank.pids}
+
+    # The log.
+
+    def said(self, speakers: Iterable[Speaker], at_s: float) -> None:
+        """Note who told of progress."""
+        for name in {self._name(speaker) for speaker in speakers}:
+            self.movement.log_moved(name, at_s)
+
+    def bar(self, progress: Progress | None, at_s: float) -> None:
+        """Note how far a bar of the log has come."""
+        if progress is not None and progress.total is not None:
+            self.movement.progress(int(progress.done), int(progress.total), at_s)
+
+    def _name(self, speaker: Speaker) -> str | None:
+        if speaker.rank is not None and speaker.rank in self._ranks:
+            return speaker.rank
+        return None if speaker.pid is None else self._names.get(speaker.pid)
+
+    # The driver.
+
+    def _take_fault(self, event: FaultEvent) -> None:
+        kind, xid = ("xid", event.xid) if event.fault != "lost" else ("lost", event.xid)
+        if event.fault == "recovery":
+            xid = RECOVERY_XID
+        fault = GpuFault("lost" if kind == "lost" else "xid", event.sentence, event.index, xid)
+        if fault not in self.faults and len(self.faults) < FAULTS:
+            self.faults.append(fault)
+
+    def _take_driver(self, event: GpuDriver) -> None:
+        self.faults = [fault for fault in self.faults if fault.kind != "silent"]
+        if event.state == "silent":
+            self.faults.append(GpuFault("silent", event.sentence, silent_s=event.silent_s))
+
+
+def _how(event: Exit) -> str:
+    return "is gone" if event.code is None else f"is gone (exit code {event.code})"
+
+
+def _lock(file: LockFile) -> Lock:
+    return Lock(file.path, file.age_s or 0.0, file.open, file.holder, file.waiter, file.kind)
+
+
+def fallen(gone: Iterable[Gone], blamed: Speaker, until_s: float) -> list[Rank]:
+    """Return the parts that went on their own until a time, the one that the log blames first."""
+    found = [rank_of_gone(each) for each in gone if until_s - each.at_s >= TOGETHER_S]
+    return sorted(found, key=lambda rank: not (rank.pid == blamed.pid or rank.name == blamed.rank))
+
+
+def rank_of_gone(gone: Gone) -> Rank:
+    """Return a part that has gone as a rank of the situation."""
+    name = (gone.member.role.rank or gone.member.role.words).replace("_", " ")
+    return Rank(name, gone.member.pid, gone=gone.sentence)
