@@ -23,13 +23,16 @@
  *   NVML_STUB_GRAPHICS   graphics processes, likewise
  *   NVML_STUB_RECEIVED   what comes over PCIe, by GPM: "from:to:MiB/s,..." in seconds after the start of the load
  *                        (the weights, over their part of the load)
+ *   NVML_STUB_EVENTS     what the driver reports: "at:gpu:type:data,..." in seconds after the start of the load, the
+ *                        type and data as in nvmlEventData_t; gpu -1 names none
  *   NVML_STUB_COUNTS     file that always holds the number of calls: a line "name count" for each function;
  *                        for one process at a time
  *   NVML_STUB_RULES      exceptions, first match wins, joined by ";":  WHAT[:GPU] ACTION [@FROM[+FOR]]
  *                        WHAT is a field (memory, utilisation, power, limit, temperature, clock, reasons,
  *                        ecc, pcie, processes, mig, facts, handle, init, count, gpm_support, gpm_alloc,
  *                        gpm_sample, gpm_metrics, gpm_value, gpm_sm, gpm_tensor,
- *                        gpm_dram, gpm_nvlink, gpm_free), a function's name, or "*"
+ *                        gpm_dram, gpm_nvlink, gpm_free, events, event_types,
+ *                        recovery), a function's name, or "*"
  *                        (every call about a GPU). ACTION is "=CODE" (return this nvmlReturn_t), "~VALUE"
  *                        (succeed with this number) or "=hang" (do not return before FROM + FOR).
  *                        FROM and FOR are seconds after the start of the load. Without them: always.
@@ -350,10 +353,63 @@ PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, graphics, process_v2)
 PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, graphics, process_v2)
 API nvmlReturn_t nvmlDeviceGetProcessUtilization(void) { COUNT; return NOT_FOUND; }
 
+/* Events: each is given once, to a set that asks for its kind of its GPU. */
+
+static int sets_held;
+
+API nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *out) {
+    ENTER("events", -1);
+    *out = calloc(1, sizeof **out);
+    sets_held++;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
+    ENTER("events", -1);
+    if (!set) return INVALID_ARGUMENT;
+    free(set);
+    sets_held--;
+    return SUCCESS;
+}
+API int nvml_stub_event_sets_held(void) { return sets_held; }
+NUMBER(nvmlDeviceGetSupportedEventTypes, "event_types", ull, 65439)
+API nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, ull types, nvmlEventSet_t set) {
+    DEVICE("events");
+    if (!set) return INVALID_ARGUMENT;
+    if (types & ~65439ull) return NOT_SUPPORTED;
+    set->wanted[device->index] |= types;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, struct event_data *out, uint timeout_ms) {
+    int i;
+    ENTER("events", -1);
+    if (!set) return INVALID_ARGUMENT;
+    for (i = 0; i < event_count; i++) {
+        struct event *one = &events[i];
+        if (one->given || now_s() - start_s < one->at_s) continue;
+        if (one->gpu >= 0 && !(set->wanted[one->gpu] & one->type)) continue;
+        one->given = 1;
+        memset(out, 0, sizeof *out);
+        out->device = one->gpu < 0 ? NULL : (nvmlDevice_t)&gpus[one->gpu];
+        out->type = one->type, out->data = one->data;
+        return SUCCESS;
+    }
+    sleep_s(timeout_ms / 1000.0);
+    return TIMEOUT;
+}
+/* Of the many fields only the recovery action is known: none is needed, unless an exception names another. */
+API nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, struct field_value *values) {
+    int i;
+    DEVICE("recovery");
+    for (i = 0; i < count; i++) {
+        values[i].code = values[i].field == 230 ? SUCCESS : NOT_SUPPORTED;
+        values[i].type = 1, values[i].value.u = given_ ? (uint)value_ : 0;
+    }
+    return SUCCESS;
+}
+
 REFUSED(nvmlDeviceGetFanSpeed)
 REFUSED(nvmlDeviceGetDriverModel)
 REFUSED(nvmlDeviceGetDriverModel_v2)
 REFUSED(nvmlDeviceGetBAR1MemoryInfo)
-REFUSED(nvmlDeviceGetFieldValues)
 REFUSED(nvmlDeviceGetNvLinkState)
 REFUSED(nvmlDeviceGetCudaComputeCapability)

@@ -15,9 +15,10 @@ typedef unsigned int uint;
 typedef unsigned long long ull;
 typedef struct { int index; uint reads; } *nvmlDevice_t;
 typedef struct sample *nvmlGpmSample_t;
+typedef struct event_set *nvmlEventSet_t;
 
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6,
-       INSUFFICIENT_SIZE = 7, VERSION_MISMATCH = 25, HANG = -1, VALUE = -2 };
+       INSUFFICIENT_SIZE = 7, TIMEOUT = 10, VERSION_MISMATCH = 25, HANG = -1, VALUE = -2 };
 
 #define MIB (1024ull * 1024ull)
 #define TOTAL_MIB 143771ull
@@ -26,6 +27,7 @@ enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, 
 #define MAX_RULES 32
 #define MAX_LISTED 64
 #define MAX_RATES 16
+#define MAX_EVENTS 32
 #define MAX_COUNTED 96
 #define LINE 64
 
@@ -42,6 +44,16 @@ struct gpm_support { uint version, supported; };
 struct gpm_metric { uint id; nvmlReturn_t code; double value; struct { const char *brief, *full, *unit; } info; };
 /* The driver fills as many metrics as it is asked for, whatever room its caller's header gave the array. */
 struct gpm_metrics { uint version, count; nvmlGpmSample_t first, second; struct gpm_metric metrics[1]; };
+struct event { double at_s; int gpu; ull type, data; int given; };
+struct event_set { ull wanted[MAX_GPUS]; };
+struct event_data { nvmlDevice_t device; ull type, data; uint gpu_instance, compute_instance; };
+struct field_value {
+    uint field, scope;
+    long long timestamp, latency;
+    int type;
+    nvmlReturn_t code;
+    union { double d; uint u; unsigned long ul; ull u64; long long s64; } value;
+};
 struct rate { double from_s, to_s, mib_s; };
 struct pci { char legacy[16]; uint domain, bus, device, id, subsystem; char bus_id[32]; };
 
@@ -52,6 +64,8 @@ static int gpu_count, rule_count, compute_count, graphics_count, counted, initia
 static int order[MAX_GPUS], order_count;
 static struct rate rates[MAX_RATES];
 static int rate_count;
+static struct event events[MAX_EVENTS];
+static int event_count;
 static double start_s, load_s;
 static char *counts;
 static ull tally[MAX_COUNTED];
@@ -113,6 +127,12 @@ static void read_rate(char *text) {
         rate_count++;
 }
 
+static void read_event(char *text) {
+    struct event one = {0};
+    int read = sscanf(text, "%lf:%d:%llu:%llu", &one.at_s, &one.gpu, &one.type, &one.data);
+    if (event_count < MAX_EVENTS && read == 4) events[event_count++] = one;
+}
+
 static void read_order(char *text) {
     int gpu = atoi(text);
     if (order_count < MAX_GPUS && gpu >= 0 && gpu < MAX_GPUS) order[order_count++] = gpu;
@@ -141,6 +161,7 @@ __attribute__((constructor)) static void loaded(void) {
     each("NVML_STUB_GRAPHICS", ",", read_graphics);
     each("NVML_STUB_RENUMBER", ",", read_order);
     each("NVML_STUB_RECEIVED", ",", read_rate);
+    each("NVML_STUB_EVENTS", ",", read_event);
     open_counts();
 }
 

@@ -51,6 +51,12 @@ CALLS = (
     "nvmlGpmSampleGet",
     "nvmlGpmSampleFree",
     "nvmlGpmMetricsGet",
+    "nvmlEventSetCreate",
+    "nvmlEventSetFree",
+    "nvmlEventSetWait_v2",
+    "nvmlDeviceGetSupportedEventTypes",
+    "nvmlDeviceRegisterEvents",
+    "nvmlDeviceGetFieldValues",
 )
 # Its callers make this one themselves.
 STRUCTURES = ("c_nvmlGpmMetricsGet_t",)

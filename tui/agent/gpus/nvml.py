@@ -139,7 +139,7 @@ class Device:
 
     def __init__(self, library: Library, handle: object) -> None:
         self._library = library
-        self._handle = handle
+        self.handle = handle
         self._place: dict[str, int] = {}
         self.codes: dict[str, int] = {}
 
@@ -153,7 +153,7 @@ class Device:
         while place < len(ways):
             name, *arguments = ways[place]
             try:
-                answer = self._library.call(str(name), self._handle, *arguments)
+                answer = self._library.call(str(name), self.handle, *arguments)
             except (GpuTrouble, DriverTrouble):
                 raise
             except Refusal as no:
@@ -169,7 +169,7 @@ class Device:
 
     def call(self, name: str, *arguments: object) -> object:
         """Return what a function gives that takes the handle first. Raises Refusal."""
-        return self._library.call(name, self._handle, *arguments)
+        return self._library.call(name, self.handle, *arguments)
 
     def gives(self, value: str) -> bool:
         """Return False once every way to the value was refused for good."""

@@ -2,8 +2,9 @@
 
 Three tiers: memory, utilisation and power at each tick; temperature, clock, event reasons and what came over
 PCIe every 5 s (ECC, memory clock and PCIe link every 15 s); process lists when memory moved. What does not
-change is asked once per start of the driver. A driver that is absent or fails is tried again every 5 s. A
-call that hangs hangs this process alone, and the agent sees that it owes a sign of life.
+change is asked once per start of the driver. The faults that it reports by itself are fetched at each tick. A
+driver that is absent or fails is tried again every 5 s. A call that hangs hangs this process alone, and the
+agent sees that it owes a sign of life.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 
 from tui.agent import wire
 from tui.agent.gpus import bindings, driver_words, nvml
+from tui.agent.gpus.faults import Faults
 from tui.agent.gpus.places import places
 from tui.agent.gpus.row import Row, text
 from tui.agent.gpus.users import Users, trusted
@@ -73,6 +75,7 @@ class Reader:
         self._was_open = False
         self._rows: list[Row] = []
         self._users: dict[int, Users] = {}
+        self._faults = Faults(send, clock)
         self._lists_trusted = True
         self._retry_s = -math.inf
         self._slow_s: float | None = None
@@ -174,6 +177,7 @@ class Reader:
     def _close(self, library: nvml.Library) -> None:
         if self._open:
             self._open = False
+            self._faults.free(library)
             for row in self._rows:
                 row.let_go()
             try:
@@ -184,6 +188,7 @@ class Reader:
     # The tiers.
 
     def _read(self, library: nvml.Library, now_s: float) -> None:
+        self._faults.read(library, self._rows)
         self._fast()
         if self._slow_s is None or now_s >= self._slow_s:
             self._slow_s = next_due(now_s if self._slow_s is None else self._slow_s, now_s, _SLOW_S)
@@ -202,6 +207,7 @@ class Reader:
         for row in self._rows:
             if row.device is None and row.place is not None and row.open(library, row.place):
                 self._tell_facts()
+        self._faults.watch(library, self._rows)
         gpus = [row.detail() for row in self._rows]
         self._send(wire.stamped(wire.GPU_DETAILS, gpus=gpus, cost_ms=_ms_since(began_s)))
 
