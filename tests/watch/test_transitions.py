@@ -63,7 +63,7 @@ def test_a_load_climbs_from_its_process_to_ready(watched: Watch) -> None:
     host.becomes_ready()
     assert words(host, "readiness") == ["process", "port", "health", "model", "ready"]
     assert words(host, "phase") == ["launch", "weights", "capture", "start_api", "ready"]
-    assert words(host, "verdict") == ["ready"]
+    assert words(host, "verdict") == ["progressing", "quiet", "ready"]
     assert words(host, "fault") == []
 
 
@@ -187,7 +187,7 @@ def test_an_end_is_told_with_its_reason_and_leaves_nothing_ready(watched: Watch)
     reason = "the server (pid 100) ended in capture, 2:05 after its start (exit code 1)"
     assert changes(host)[-3:] == [
         Transition(125.0, "readiness", "process", None, reason),
-        Transition(125.0, "verdict", None, "dead", reason),
+        Transition(125.0, "verdict", "progressing", "dead", reason),
         Transition(125.0, "fault", None, "died", reason),
     ]
     assert words(host, "phase")[-1] == "capture"
@@ -224,7 +224,8 @@ def test_a_rank_that_goes_before_its_server_is_the_culprit(watched: Watch) -> No
     host.processes(*ranks(1000.0, without=1))
     host.wait(2)
     host.exits(100, code=1)
-    dead, fault = changes(host, "verdict", "fault")
+    dead, fault = changes(host, "verdict", "fault")[-2:]
+    assert words(host, "verdict")[-1] == "dead"
     assert (dead.rank, dead.pid) == (fault.rank, fault.pid) == ("TP1", 102)
 
 

@@ -156,16 +156,33 @@ def test_a_load_is_slow_at_under_a_third_of_the_best_rate() -> None:
 def test_a_load_is_slow_after_twice_the_longest_past_time_and_never_without_a_past() -> None:
     host = VerdictHost(2, doing=[LOADS] * 2)
     host.phase(Phase.WEIGHTS)
-    host.run(50)
+    host.run(90)
     assert verdict(host).word == "progressing"
-    assert verdict(host, past=Past(durations_s=(20.0, 30.0))).word == "progressing"
-    assert verdict(host, past=Past(durations_s=(20.0, 24.0))).word == "slow"
+    assert verdict(host, past=Past(durations_s=(20.0, 50.0))).word == "progressing"
+    assert verdict(host, past=Past(durations_s=(20.0, 44.0))).word == "slow"
+
+
+def test_twice_a_short_past_time_is_not_slow_before_half_a_minute_more() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2)
+    host.phase(Phase.WEIGHTS)
+    host.run(29)
+    assert verdict(host, past=Past(durations_s=(0.0,))).word == "progressing"
+    host.run(3)
+    assert verdict(host, past=Past(durations_s=(0.0,))).word == "slow"
+
+
+def test_a_server_that_answers_otherwise_than_asked_does_not_stall() -> None:
+    host = loaded(2, Phase.WARMUP, seconds=400)
+    assert verdict(host).word != "quiet"
+    told = verdict(host, answers='model: serves "a", expected "b"')
+    assert (told.word, told.until_s) == ("quiet", None)
+    assert told.sentence == 'quiet: it answers, but model: serves "a", expected "b"'
 
 
 def test_a_slow_load_on_a_host_short_of_memory_says_so() -> None:
     host = VerdictHost(2, doing=[LOADS] * 2, memory_full_pct=25.0)
     host.phase(Phase.WEIGHTS)
-    host.run(50)
+    host.run(60)
     assert "memory" in verdict(host, past=Past(durations_s=(20.0,))).cause
 
 
