@@ -2,9 +2,10 @@
 
 import ctypes
 import os
+import signal
 import sys
 
-PR_SET_NAME = 15
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 ARG_START_FIELD = 48
 
 
@@ -62,6 +63,11 @@ def set_title(title: str) -> None:
     except (OSError, ValueError, IndexError):
         return
     ctypes.CDLL(None).prctl(PR_SET_NAME, text[:15], 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Let the kernel kill this process when its parent (the thread that started it) ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _close(number: int) -> None:

@@ -32,7 +32,8 @@
  *                        ecc, pcie, processes, mig, facts, handle, init, count, gpm_support, gpm_alloc,
  *                        gpm_sample, gpm_metrics, gpm_value, gpm_sm, gpm_tensor,
  *                        gpm_dram, gpm_nvlink, gpm_free, events, event_types,
- *                        recovery), a function's name, or "*"
+ *                        recovery; memory_busy: of utilisation the memory's alone, which
+ *                        else is given with it), a function's name, or "*"
  *                        (every call about a GPU). ACTION is "=CODE" (return this nvmlReturn_t), "~VALUE"
  *                        (succeed with this number) or "=hang" (do not return before FROM + FOR).
  *                        FROM and FOR are seconds after the start of the load. Without them: always.
@@ -195,8 +196,9 @@ API nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, struct memory_v
 API nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, struct utilisation *out) {
     DEVICE("utilisation");
     if (number("NVML_STUB_MIG", 0) > 0) return NOT_SUPPORTED;
+    const struct rule *memory = exception("", "memory_busy", device->index);
     out->gpu = given_ ? (uint)value_ : busy(device);
-    out->memory = given_ ? (uint)value_ : busy(device) / 2;
+    out->memory = memory ? (uint)memory->value : given_ ? (uint)value_ : busy(device) / 2;
     return SUCCESS;
 }
 NUMBER(nvmlDeviceGetPowerUsage, "power", uint, milliwatts(device))

@@ -130,7 +130,8 @@ def _storage(scene: Scene) -> Check:
         return _check(rule, "nearly", f"{numbers} (counts from 1:30)", until_s)
     stuck = [each.rank for each in blocked if (_frozen_s(each) or 0.0) >= FROZEN_S]
     verb = "waits" if len(stuck) == 1 else "wait"
-    why = f"{names([rank.words for rank in stuck])} {verb} in the kernel and no counter moves; it may come back"
+    who = names([rank.words for rank in stuck])
+    why = f"{who} {verb} in the kernel and no counter moves; it may come back"
     cause = filled(STORAGE_DEAD, rank=names([rank.name for rank in stuck]), verb=verb)
     # Who waits for the storage itself is no victim of another that does.
     waits = tuple(each.rank.name for each in scene.ranks if each not in blocked)
