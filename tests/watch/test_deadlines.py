@@ -1,7 +1,8 @@
 """Which time-outs count down while a server loads, and for how long yet."""
 
 import pytest
-from watched_host import SGLANG, Watch, WatchedHost, process
+from verdict_host import IDLES, LOADS, SPINS, STOPPED, Doing, VerdictHost
+from watched_host import BOOTED_S, SGLANG, Watch, WatchedHost, process
 
 from tui.engines.deadlines import Deadline
 from tui.engines.phase import Phase
@@ -117,3 +118,71 @@ def test_a_limit_counts_only_from_what_has_happened() -> None:
     assert running([waits], Phase.WEIGHTS, {"wait": 50}, 100) == ()
     assert [each.left_s for each in running([waits], Phase.CAPTURE, {"wait": 50}, 100)] == [550]
     assert [each.left_s for each in running([waits], Phase.CAPTURE, {"wait": None}, 100)] == [None]
+
+
+def test_the_barrier_behind_the_weights_counts_from_the_first_rank_that_has_them(host: WatchedHost) -> None:
+    starts(host, environment={})
+    for rank in (0, 1):
+        says(host, "Init torch distributed begin.", rank)
+        says(host, "Init torch distributed ends. mem usage=0.5 GB", rank)
+        says(host, "Load weight begin. avail mem=100.00 GB", rank)
+    host.wait(30)
+    assert "load barrier" not in told(host)
+    says(host, "Load weight end. type=LlamaForCausalLM, avail mem=40.00 GB, mem usage=60.00 GB.", 1)
+    host.wait(80)
+    assert told(host)["load barrier"].left_s == 400
+    assert told(host)["load barrier"].words.endswith("if a rank is not loaded")
+    says(host, "Load weight end. type=LlamaForCausalLM, avail mem=40.00 GB, mem usage=60.00 GB.", 0)
+    assert "load barrier" not in told(host)
+
+
+def in_capture(host: WatchedHost, ranks: VerdictHost, text: str = "Capture cuda graph begin.") -> None:
+    """Let both ranks of a server stand in a phase, and do what ``ranks`` says."""
+    host.now = ranks.now_s - BOOTED_S - 60
+    titles = {101: "sglang::scheduler_TP0", 102: "sglang::scheduler_TP1"}
+    main = process(100, SGLANG, matched="sglang", started_s=host.mono, environment={})
+    members = [process(pid, title, matched=None, ppid=100, title=title) for pid, title in titles.items()]
+    host.processes(main, *members)
+    for rank in (0, 1):
+        says(host, text, rank)
+    host.state.judging.movement = ranks.movement
+
+
+def at(host: WatchedHost, ranks: VerdictHost) -> dict[str, float | None]:
+    return {each.name: each.left_s for each in deadlines(host.state, ranks.now_s)}
+
+
+def test_the_limit_of_a_collective_counts_while_a_gpu_waits_outside_a_capture(host: WatchedHost) -> None:
+    ranks = VerdictHost(doing=[SPINS, LOADS])
+    in_capture(host, ranks, "KV Cache is allocated. #tokens: 1000, K size: 1.00 GB, V size: 1.00 GB")
+    ranks.run(1)
+    assert "NCCL group" not in at(host, ranks)
+    ranks.run(120)
+    left_s = at(host, ranks)["NCCL group"]
+    assert left_s is not None
+    assert 475 <= left_s <= 485
+    ranks.doing[0] = LOADS
+    ranks.run(10)
+    assert "NCCL group" not in at(host, ranks)
+
+
+def test_a_captured_collective_has_no_limit(host: WatchedHost) -> None:
+    ranks = VerdictHost(doing=[SPINS, LOADS])
+    in_capture(host, ranks)
+    ranks.run(120)
+    assert at(host, ranks) == {}
+
+
+def test_the_heartbeat_counts_while_a_rank_is_stuck_in_the_kernel(host: WatchedHost) -> None:
+    stuck = Doing(state="D", wchan="folio_wait_bit_common")
+    ranks = VerdictHost(doing=[IDLES, stuck])
+    in_capture(host, ranks)
+    ranks.run(50)
+    assert "NCCL heartbeat" not in at(host, ranks)
+    ranks.run(70)
+    left_s = at(host, ranks)["NCCL heartbeat"]
+    assert left_s is not None
+    assert 838 <= left_s <= 843
+    ranks.doing[1] = STOPPED
+    ranks.run(70)
+    assert "NCCL heartbeat" not in at(host, ranks)

@@ -13,7 +13,7 @@ from tui.engines.base import Engine
 from tui.engines.phase import Phase
 from tui.engines.told import Setting, Told, number
 
-Origin = Literal["process", "phase", "weights", "model", "wait", "frozen"]
+Origin = Literal["process", "phase", "weights", "model", "wait", "silence", "frozen"]
 
 GROUP_S = 600.0
 """PyTorch's default for a group over NCCL, and for its ranks to meet."""
@@ -28,8 +28,9 @@ class Deadline:
     """One time-out. ``seconds`` is None where it cannot be read; ``source`` then says why.
 
     It can strike in ``phases``, so long after ``counts_from``: the start of the process, of the phase, the
-    first rank's end of the weights phase, the port that names its model, a rank that waits for others, a
-    rank in which nothing moves at all. ``strikes`` says what it does, ``unless`` under which condition.
+    first rank's end of the weights phase while others load, the port that names its model, a GPU that waits
+    for others, the last movement of a load that stands still, that of a rank that is stuck in the kernel.
+    ``strikes`` says what it does, ``unless`` under which condition.
     """
 
     name: str
@@ -83,7 +84,7 @@ def _collective(told: Told, setting: Setting, phases: frozenset[Phase]) -> Deadl
 def _gloo(told: Told, setting: Setting, phases: frozenset[Phase]) -> Deadline | None:
     if told.single:
         return None
-    return _made("gloo group", setting, phases, "wait", "ends the ranks", "if the other ranks do not come")
+    return _made("gloo group", setting, phases, "silence", "ends the ranks", "if a rank does not come")
 
 
 def _heartbeat(told: Told) -> Deadline | None:
@@ -93,7 +94,7 @@ def _heartbeat(told: Told) -> Deadline | None:
     period = told.variable("TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", HEARTBEAT_S)
     setting = period.times(2, "twice")
     after = (_LOADING | _API) - {Phase.DISTRIBUTED}
-    return _made("NCCL heartbeat", setting, after, "frozen", "kills the rank", "if it stays frozen")
+    return _made("NCCL heartbeat", setting, after, "frozen", "kills the rank", "if it stays stuck")
 
 
 # SGLang.

@@ -1,12 +1,21 @@
 """Which time-outs of the server count down now, and when they will end the load."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tui.engines.deadlines import Deadline, Origin, deadlines_of
 from tui.engines.phase import Phase
+from tui.watch.lanes import Lane
 from tui.watch.meaning import Meaning
+from tui.watch.verdict.movement import RankMoves
+from tui.watch.verdict.verdict import Word
 from tui.watch.words import clock_text
+
+WAITING_S = 10.0
+"""A GPU that waits for less is part of every load."""
+FROZEN_S = 60.0
+"""A rank in a call of the kernel that has moved nothing for this long may hold up its helper threads too."""
+STANDING: tuple[Word, ...] = ("quiet", "stalled", "hung")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ def deadlines(state: Meaning, now_s: float) -> tuple[RunningDeadline, ...]:
     if server is None or phase is None or not state.loading or state.ready:
         return ()
     known = deadlines_of(server.engine, server.main.argv, server.main.environment)
-    return running(known, phase, _origins(state), now_s)
+    return running(known, phase, _origins(state, now_s), now_s)
 
 
 def running(
@@ -70,9 +79,40 @@ def _counting(deadline: Deadline, began_s: float | None, now_s: float) -> Runnin
     )
 
 
-def _origins(state: Meaning) -> dict[Origin, float | None]:
+def _origins(state: Meaning, now_s: float) -> dict[Origin, float | None]:
+    """Return what has happened, and when."""
     origins: dict[Origin, float | None] = {"process": state.started_s, "phase": state.phase_since_s}
-    model = state.ladder[3]
+    model, judged = state.ladder[3], state.judged
     if model.state == "ok":
         origins["model"] = model.since_s
+    if state.lagging_ranks:
+        origins.update(_first_through(state.lanes))
+    if judged is not None and judged.word in STANDING:
+        origins["silence"] = judged.since_s
+    return origins | _of_ranks(_moves(state, now_s), now_s)
+
+
+def _first_through(lanes: Iterable[Lane]) -> dict[Origin, float | None]:
+    """Return when the first rank had its weights; None where a log that was read late does not tell."""
+    through = [lane.ended_s for lane in lanes if lane.phase is Phase.WEIGHTS and lane.phase_ended]
+    if not through:
+        return {}
+    return {"weights": None if None in through else min(each for each in through if each is not None)}
+
+
+def _moves(state: Meaning, now_s: float) -> list[RankMoves]:
+    moment = state.circumstances(now_s)
+    ranks = () if moment is None else moment.ranks
+    return [state.judging.movement.of(rank, now_s, rank.phase) for rank in ranks]
+
+
+def _of_ranks(ranks: Sequence[RankMoves], now_s: float) -> dict[Origin, float | None]:
+    """Return since when a GPU waits, and since when a rank is stuck in the kernel."""
+    origins: dict[Origin, float | None] = {}
+    waits = [each.waiting_s for each in ranks if each.waiting_s is not None]
+    frozen = [each.frozen_s for each in ranks if each.frozen_s is not None and each.in_kernel]
+    if waits and max(waits) >= WAITING_S:
+        origins["wait"] = now_s - max(waits)
+    if frozen and max(frozen) >= FROZEN_S:
+        origins["frozen"] = now_s - max(frozen)
     return origins

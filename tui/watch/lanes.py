@@ -21,8 +21,8 @@ class Lane:
     """One rank: its name as the engine writes it, where it stands, since which line's time.
 
     ``step`` counts the lines that every rank prints, on one scale for all: who stands at a lower one lags.
-    None before the first. ``phase_ended``: its own last word was that the phase is over. ``depth`` is 2 for
-    ranks, 1 for engine cores of data parallelism, which are compared among themselves.
+    None before the first. ``phase_ended``: its own last word was that the phase is over, at ``ended_s``.
+    ``depth`` is 2 for ranks, 1 for engine cores of data parallelism, which are compared among themselves.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Lane:
     since_s: float | None = None
     step: int | None = None
     phase_ended: bool = False
+    ended_s: float | None = None
     identity: RankIdentity | None = None
 
 
@@ -136,9 +137,9 @@ class Lanes:
         if mark.kind is MarkKind.BEGINS or self._place(mark.phase) > self._place(lane.phase):
             if lane.phase is not mark.phase:
                 lane.phase, lane.since_s = mark.phase, at_s
-            lane.phase_ended = ends
+            lane.phase_ended, lane.ended_s = ends, at_s
         elif lane.phase is mark.phase:
-            lane.phase_ended = ends
+            lane.phase_ended, lane.ended_s = ends, at_s
         self._stale = True
         if lane.depth < _RANK_DEPTH:
             self._bring(mark.phase, at_s, self._below(lane))
