@@ -21,6 +21,7 @@ from tui.screens.help import HelpScreen
 from tui.screens.keys import Key
 from tui.screens.main import MainScreen
 from tui.screens.replay import Needle, ReplayScreen
+from tui.screens.why import WhyScreen
 from tui.theme import ThemeFile
 from tui.view import View
 from widgets import glyphs as glyph_sets
@@ -180,6 +181,7 @@ def key_table() -> list[Key]:
         ReplayScreen.BINDINGS,
         LogTail.BINDINGS,
         GpuRows.BINDINGS,
+        WhyScreen.BINDINGS,
         Pages.BINDINGS,
         HelpScreen.BINDINGS,
     )

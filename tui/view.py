@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from widgets.values import BenchPanel, GpuPanel, Header, Ladder, LogLine, LogPanel, Mood, ScreenValues
+from widgets.values import (
+    BenchPanel,
+    GpuPanel,
+    Header,
+    Ladder,
+    LogLine,
+    LogPanel,
+    Mood,
+    ScreenValues,
+    WhyPanel,
+)
 
 
 class View(Protocol):
@@ -15,6 +25,18 @@ class View(Protocol):
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
         """Return the log lines with a higher number, oldest first (at most the newest 20,000)."""
+        ...
+
+    def why(self) -> WhyPanel:
+        """Return all that speaks for the verdict, as of now."""
+        ...
+
+    def bug_report(self) -> str:
+        """Return what a person can post: verdict, evidence, versions and the end of the log, masked."""
+        ...
+
+    def keep_report(self, report: str) -> str:
+        """Write a bug report to a file; return where, or why that failed, in a sentence."""
         ...
 
     def start_bench(self) -> str:
@@ -49,6 +71,8 @@ class StillView:
     def __init__(self, shown: ScreenValues, lines: Sequence[LogLine] = ()) -> None:
         self.shown = shown
         self.log = list(lines)
+        self.reason = WhyPanel(sentence="there is no load to judge")
+        self.kept: list[str] = []
         self.farewell: list[str] = []
 
     def values(self) -> ScreenValues:
@@ -58,6 +82,20 @@ class StillView:
     def lines_after(self, number: int) -> Sequence[LogLine]:
         """Return the lines given that have a higher number."""
         return [line for line in self.log if line.number > number]
+
+    def why(self) -> WhyPanel:
+        """Return the reason given."""
+        return self.reason
+
+    def bug_report(self) -> str:
+        """Return the verdict alone."""
+        verdict = self.shown.verdict
+        return f"{verdict.word}: {verdict.told}"
+
+    def keep_report(self, report: str) -> str:
+        """Keep the report here."""
+        self.kept.append(report)
+        return "the bug report is kept"
 
     def start_bench(self) -> str:
         """Say that there is nothing to benchmark."""

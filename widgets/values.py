@@ -128,8 +128,8 @@ class VerdictPanel:
 
     ``clock`` is for how long it has been so ("" where that says nothing new), ``place`` where the load stands
     ("in capture (12 of 52)"), ``told`` the rest of the sentence: who waits for whom. ``countdown`` says when
-    a quiet load will count as stalled, ``deadline`` which time-out strikes next, ``waiting`` names the ranks
-    that wait. ``brief``: other panes say the rest, one row is enough.
+    a quiet load will count as stalled, ``deadline`` which time-out strikes next, ``deadline_left`` only when;
+    ``waiting`` names the ranks that wait. ``brief``: other panes say the rest, one row is enough.
     """
 
     word: str = ""
@@ -139,6 +139,7 @@ class VerdictPanel:
     told: str = ""
     countdown: str = ""
     deadline: str = ""
+    deadline_left: str = ""
     cause: str = ""
     figures: tuple[str, ...] = ()
     waiting: str = ""

@@ -50,10 +50,12 @@ class VerdictRow(LineWidget):
     def _heads(self) -> Iterator[tuple[list[Span], list[Span]]]:
         """Return the row in ever shorter forms: the phases say where it stands, so that goes first."""
         panel = self.panel
+        short = f"time-out {panel.deadline_left}" if panel.deadline_left else ""
         for place, hint, deadline in (
             (panel.place, _HINT, panel.deadline),
             ("", _HINT, panel.deadline),
-            ("", "", panel.deadline),
+            ("", _HINT, short),
+            ("", "", short),
             ("", "", ""),
         ):
             told = panel.told or panel.place

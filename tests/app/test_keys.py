@@ -9,6 +9,7 @@ from tui.screens import keys
 from tui.screens.help import HelpPages, HelpScreen
 from tui.screens.main import MainScreen
 from tui.screens.replay import ReplayScreen
+from tui.screens.why import WhyScreen
 from widgets.glyphs import ASCII
 from widgets.gpu_rows import GpuRows
 from widgets.lines import text_of
@@ -27,6 +28,7 @@ SCOPES: list[list[BindingType]] = [
     [*TminusApp.BINDINGS, *REPLAY, *LogTail.BINDINGS],
     [*TminusApp.BINDINGS, *REPLAY, *GpuRows.BINDINGS],
     [*HelpScreen.BINDINGS, *Pages.BINDINGS],
+    [*WhyScreen.BINDINGS, *Pages.BINDINGS],
 ]
 
 

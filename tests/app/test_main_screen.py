@@ -158,7 +158,7 @@ async def test_following_wrapping_and_moving_act_on_the_log(view: StillView) -> 
         assert window.cursor == 0
         await pilot.press("G")
         assert window.follows
-        await pilot.press("w", "up")
+        await pilot.press("W", "up")
         assert (window.wrap, window.follows) == (True, False)
         await pilot.press("f")
         assert window.follows

@@ -66,6 +66,11 @@ class Shown:
         return "".join(text_of(line) for line in self.app.main.replay_bar.lines(100, 1))
 
     @property
+    def verdict(self) -> str:
+        """The verdict as drawn."""
+        return self.app.main.verdict.render_line(0).text
+
+    @property
     def header(self) -> str:
         """The top line."""
         return text_of(self.app.main.header.lines(100, 1)[0])
@@ -141,6 +146,9 @@ async def test_plus_and_minus_change_the_speed(screen: Shown) -> None:
 async def test_brackets_go_to_the_next_change_and_back(screen: Shown) -> None:
     await screen.after(1.0)
     await screen.press("space", "right_square_bracket")
+    assert "paused 0:02" in screen.bar
+    assert "PROGRESSING" in screen.verdict
+    await screen.press("right_square_bracket")
     assert "paused 0:10" in screen.bar
     assert "weights" in screen.header
     await screen.press("right_square_bracket")

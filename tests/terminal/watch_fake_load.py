@@ -31,6 +31,7 @@ from widgets.values import (
     LogPanel,
     Mood,
     ScreenValues,
+    WhyPanel,
 )
 
 TOTAL_MIB = 143_771.0
@@ -136,6 +137,18 @@ class FakeLoad:
         """Return what the log has grown by."""
         count = 400 + int(self._log_rate * (self.at_s - 40.0))
         return [log_line(each) for each in range(number + 1, count)]
+
+    def why(self) -> WhyPanel:
+        """Return that nothing is judged."""
+        return WhyPanel(sentence="nothing is judged here")
+
+    def bug_report(self) -> str:
+        """Return what would be copied."""
+        return "a report"
+
+    def keep_report(self, report: str) -> str:
+        """Keep nothing."""
+        return f"{len(report)} characters are not kept"
 
     def start_bench(self) -> str:
         """Pretend that a benchmark has been run."""

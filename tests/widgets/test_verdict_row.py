@@ -70,10 +70,11 @@ def test_a_quiet_load_has_its_countdown_in_the_row() -> None:
 
 
 def test_a_deadline_outlives_where_it_stands_and_the_hint() -> None:
-    near = replace(HUNG, deadline="NCCL watchdog in 1:20")
-    assert "1:20" in texts(near, 90, 1)[0]
-    assert "w why" not in texts(near, 84, 1)[0]
-    assert "1:20" in texts(near, 84, 1)[0]
+    near = replace(HUNG, deadline="NCCL group time-out in 1:20", deadline_left="1:20")
+    assert texts(near, 100, 1)[0].endswith(" NCCL group time-out in 1:20  w why ")
+    assert texts(near, 90, 1)[0].endswith(" time-out 1:20  w why ")
+    assert texts(near, 80, 1)[0].endswith(" time-out 1:20 ")
+    assert "w why" not in texts(near, 80, 1)[0]
 
 
 def test_it_reads_without_colour_and_in_ascii() -> None:

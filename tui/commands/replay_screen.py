@@ -5,8 +5,9 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from tui import present
+from tui import __version__, present
 from tui.app import TminusApp, run_screen
+from tui.commands.keep_report import keep_report
 from tui.commands.screen import theme_named
 from tui.engines.phase import Phase
 from tui.replay import places
@@ -14,7 +15,7 @@ from tui.replay.player import Player
 from tui.settings import Choices
 from tui.watch.transitions import Transition
 from tui.watch.words import clock_text
-from widgets.values import LogLine, ReplayPanel, ScreenValues
+from widgets.values import LogLine, ReplayPanel, ScreenValues, WhyPanel
 
 CLOSE_S = 5.0
 STEP_S = 1.0
@@ -45,6 +46,18 @@ class PlayerView:
     def lines_after(self, number: int) -> Sequence[LogLine]:
         """Return the log lines with a higher number, oldest first."""
         return present.log_lines(self._player.state, number)
+
+    def why(self) -> WhyPanel:
+        """Return all that speaks for the verdict."""
+        return present.why_values(self._player.state, self._player.client_now_s())
+
+    def bug_report(self) -> str:
+        """Return what a person can post."""
+        return present.report_text(self._player.state, self._player.client_now_s(), version=__version__)
+
+    def keep_report(self, report: str) -> str:
+        """Write a bug report to a file; return where it is."""
+        return keep_report(report, present.host_text(self._player.state))
 
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until ready."""

@@ -4,12 +4,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from tui import parse, present, theme
+from tui import __version__, parse, present, theme
 from tui.app import TminusApp, run_screen
 from tui.commands import start
+from tui.commands.keep_report import keep_report
 from tui.session import Session
 from tui.settings import Choices, UsageFault
-from widgets.values import LogLine, ScreenValues
+from widgets.values import LogLine, ScreenValues, WhyPanel
 
 LOST = 4
 CLOSE_S = 5.0
@@ -35,6 +36,18 @@ class SessionView:
     def lines_after(self, number: int) -> Sequence[LogLine]:
         """Return the log lines with a higher number, oldest first."""
         return present.log_lines(self._session.state, number)
+
+    def why(self) -> WhyPanel:
+        """Return all that speaks for the verdict."""
+        return present.why_values(self._session.state, time.monotonic())
+
+    def bug_report(self) -> str:
+        """Return what a person can post."""
+        return present.report_text(self._session.state, time.monotonic(), version=__version__)
+
+    def keep_report(self, report: str) -> str:
+        """Write a bug report to a file; return where it is."""
+        return keep_report(report, present.host_text(self._session.state))
 
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until ready."""

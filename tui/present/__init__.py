@@ -4,8 +4,21 @@ Values are equal from one call to the next while nothing has changed: nothing in
 the clock of a load under way, and figures are rounded to what is drawn.
 """
 
+from tui.present.bug_report import report_text
+from tui.present.header import host_text
 from tui.present.screen import log_lines, present
 from tui.present.summary import exit_summary, title
+from tui.present.why import why_values
 from tui.watch.words import age_text, clock_text
 
-__all__ = ["age_text", "clock_text", "exit_summary", "log_lines", "present", "title"]
+__all__ = [
+    "age_text",
+    "clock_text",
+    "exit_summary",
+    "host_text",
+    "log_lines",
+    "present",
+    "report_text",
+    "title",
+    "why_values",
+]

@@ -6,6 +6,7 @@ from tui.present.header import header, status
 from tui.present.log import line, log_panel
 from tui.present.phases import phase_panel
 from tui.present.readiness import ladder
+from tui.present.verdict import verdict_of
 from tui.watch.meaning import Meaning
 from widgets.values import LogLine, ScreenValues
 
@@ -24,6 +25,7 @@ def present(state: Meaning, client_now_s: float, width: int | None = None) -> Sc
         status=status(state),
         alerts=state.alerts,
         phases=phase_panel(state, client_now_s),
+        verdict=verdict_of(state, client_now_s),
     )
 
 

@@ -30,6 +30,7 @@ _NAMES = {
 GROUPS = {
     "app": "Everywhere",
     "replay": "Replay and demo",
+    "why": "Why",
     "pane": "Panes",
     "log": "Log",
     "gpus": "GPUs",
@@ -42,6 +43,7 @@ _FOOTER = (
     ("replay.place", "go to"),
     ("replay.next", "next change"),
     ("app.bench", "bench"),
+    ("app.why", "why"),
     ("log.search", "search"),
     ("log.follow", "follow"),
     ("app.pause", "pause"),
@@ -51,6 +53,13 @@ _FOOTER = (
     ("log.copy", "copy"),
     ("app.commands", "commands"),
     ("app.theme", "theme"),
+)
+
+_WHY_FOOTER = (
+    ("why.close", "close"),
+    ("why.report", "copy a bug report"),
+    ("why.diagnose", "diagnose"),
+    ("text.page_down", "page"),
 )
 
 
@@ -96,8 +105,17 @@ def ascii_keys(key: Key) -> tuple[str, ...]:
 
 def footer_pairs(keys: Sequence[Key]) -> list[tuple[str, str]]:
     """Return key and short meaning of what the footer shows, most important first."""
+    return _pairs(keys, _FOOTER)
+
+
+def why_pairs(keys: Sequence[Key]) -> list[tuple[str, str]]:
+    """Return the same for the screen that says why."""
+    return _pairs(keys, _WHY_FOOTER)
+
+
+def _pairs(keys: Sequence[Key], wanted: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     first = {key.id: key.keys[0] for key in keys}
-    return [(first[name], short) for name, short in _FOOTER if name in first]
+    return [(first[name], short) for name, short in wanted if name in first]
 
 
 def markdown(keys: Sequence[Key]) -> str:

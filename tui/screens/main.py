@@ -20,8 +20,9 @@ from tui.screens import keys
 from tui.screens.arrange import Wants
 from tui.screens.dashboard import Dashboard
 from tui.screens.keys import Key
+from tui.screens.why import WhyScreen
 from tui.view import View
-from widgets import bench_pane, phase_pane
+from widgets import bench_pane, phase_pane, verdict_row
 from widgets.bench_pane import BenchPane
 from widgets.glyphs import Glyphs
 from widgets.gpu_rows import GpuRows
@@ -33,14 +34,16 @@ from widgets.log_tail import LogTail
 from widgets.notes_pane import NotesPane
 from widgets.palette import Palette
 from widgets.phase_pane import PhasePane
+from widgets.rank_lanes import RankLanes
 from widgets.replay_bar import ReplayBar
 from widgets.search_box import SearchBox
 from widgets.status_bar import StatusBar
 from widgets.values import ScreenValues
+from widgets.verdict_row import VerdictRow
 
 FLUSH_S = 0.25
 _ANSWER_PAINTS = 8
-_PANES = ("gpus", "ladder", "log", "bench", "notes")
+_PANES = ("gpus", "ladder", "log", "bench", "notes", "lanes")
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -53,6 +56,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "bench", "Run the benchmark, or arm it until ready", id="app.bench"),
         Binding("B", "cancel_bench", "Cancel or disarm the benchmark", id="app.bench_cancel"),
+        Binding("w", "why", "Why the verdict is what it is", id="app.why", priority=True),
         Binding("space", "pause", "Hold the picture; data is still collected", id="app.pause"),
         Binding("escape", "back", "Leave search, or zoom", id="app.back"),
         Binding("tab", "focus_next", "Next pane", id="pane.next"),
@@ -62,13 +66,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Binding("3", "pane('log')", "Log", id="pane.3", priority=True),
         Binding("4", "pane('bench')", "Benchmark", id="pane.4", priority=True),
         Binding("5", "pane('notes')", "Notes: what the status line said", id="pane.5", priority=True),
+        Binding("6", "pane('lanes')", "Ranks: what each of them waits for", id="pane.6", priority=True),
         Binding("z", "zoom", "Give the pane the whole screen, or not any more", id="pane.zoom"),
         Binding("slash", "search", "Search the log", id="log.search", priority=True),
         Binding("n", "step(1)", "Next mark, or next match of a search", id="log.next"),
         Binding("N", "step(-1)", "Previous mark, or previous match of a search", id="log.previous"),
         Binding("e", "fault", "The line that tells why the load failed", id="log.fault"),
         Binding("f", "follow", "Follow the newest lines, or hold", id="log.follow"),
-        Binding("w", "wrap", "Wrap long lines, or cut them", id="log.wrap"),
+        Binding("W", "wrap", "Wrap long lines, or cut them", id="log.wrap"),
         Binding("y", "copy", "Send the current log line to the clipboard (OSC 52)", id="log.copy"),
     ]
 
@@ -77,11 +82,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self._view = view
+        self._table, self._glyphs, self._palette = table, glyphs, Palette()
         self._can_paint = can_paint
         self.header = HeaderBar(id="header", glyphs=glyphs)
         self.replay_bar = ReplayBar(id="replay", glyphs=glyphs)
+        self.verdict = VerdictRow(id="verdict", glyphs=glyphs)
         self.phases = PhasePane(id="phases", glyphs=glyphs)
         self.gpus = GpuRows(id="gpus", glyphs=glyphs)
+        self.lanes = RankLanes(id="lanes", glyphs=glyphs)
         self.ladder = LadderPane(id="ladder", glyphs=glyphs)
         self.log_tail = LogTail(id="log", glyphs=glyphs)
         self.bench = BenchPane(id="bench", glyphs=glyphs)
@@ -95,8 +103,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._values: ScreenValues | None = None
 
     def _widgets(self) -> list[LineWidget]:
-        panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes]
-        return [self.header, self.replay_bar, self.phases, *panes, self.status, self.footer]
+        panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes, self.lanes]
+        return [self.header, self.replay_bar, self.verdict, self.phases, *panes, self.status, self.footer]
 
     def compose(self) -> ComposeResult:
         yield self.dashboard
@@ -108,6 +116,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def wear(self, palette: Palette) -> None:
         """Draw with the styles of a theme."""
+        self._palette = palette
         for widget in self._widgets():
             widget.palette = palette
 
@@ -145,8 +154,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._values = values
 
     def _paint_panes(self, values: ScreenValues) -> None:
+        self.verdict.update_panel(values.verdict)
         self.phases.update_panel(values.phases)
         self.gpus.update_panel(values.gpus)
+        self.lanes.update_rows(values.lanes)
         self.ladder.update_ladder(values.ladder)
         self.log_tail.update_panel(values.log)
         self.bench.update_panel(values.bench)
@@ -169,6 +180,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _arrange(self) -> None:
         bench = self.bench.panel
         self.dashboard.wants = Wants(
+            verdict=verdict_row.rows_wanted(self.verdict.panel),
+            lanes=len(self.lanes.rows),
             phases=phase_pane.rows_wanted(self.phases.panel, self.size.width),
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench) if bench_pane.is_open(bench) else 0,
@@ -196,6 +209,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Cancel the benchmark."""
         self.answer(self._view.cancel_bench())
         self.paint()
+
+    async def action_why(self) -> None:
+        """Show all that speaks for the verdict; a key pressed at once after this one belongs there."""
+        self._leave_to_search_box()
+        if self.app.screen is not self:
+            raise SkipAction
+        why = WhyScreen(self._view, self._table, self._palette, self._glyphs, self._can_paint, self.answer)
+        await self.app.push_screen(why)
 
     def action_pause(self) -> None:
         """Hold the picture, or let it go on."""

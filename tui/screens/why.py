@@ -1,0 +1,74 @@
+"""Why the verdict is what it is: over the main screen, kept up to date, with a bug report to take along."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from tui.screens import keys
+from tui.screens.keys import Key
+from tui.view import View
+from widgets.glyphs import Glyphs
+from widgets.key_footer import KeyFooter
+from widgets.palette import Palette
+from widgets.status_bar import StatusBar
+from widgets.why_pane import WhyPane
+
+REFRESH_S = 0.5
+_ANSWER_PAINTS = 16
+
+
+class WhyScreen(ModalScreen[None], inherit_bindings=False):
+    """Lies over the main screen, which goes on beneath."""
+
+    AUTO_FOCUS = "#why"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,w,q", "dismiss", "Close it", id="why.close", show=False),
+        Binding("y", "report", "Copy a bug report (OSC 52), and write it to a file", id="why.report"),
+    ]
+
+    def __init__(
+        self,
+        view: View,
+        table: Sequence[Key],
+        palette: Palette,
+        glyphs: Glyphs,
+        can_paint: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._view = view
+        self._tell = tell
+        self._can_paint = can_paint
+        self.pane = WhyPane(id="why", glyphs=glyphs)
+        self.status = StatusBar(id="why-status", glyphs=glyphs)
+        self.footer = KeyFooter(keys.why_pairs(table), id="why-footer", glyphs=glyphs)
+        for widget in (self.pane, self.status, self.footer):
+            widget.palette = palette
+
+    def compose(self) -> ComposeResult:
+        yield Vertical(self.pane, self.status, self.footer)
+
+    def on_mount(self) -> None:
+        self.paint()
+        self.set_interval(REFRESH_S, self.paint, name="why")
+
+    def paint(self) -> None:
+        """Take over what speaks for the verdict now, unless the terminal is behind or gone."""
+        if self._can_paint():
+            self.pane.update_panel(self._view.why())
+            self.status.update_sentence("")
+
+    def answer(self, sentence: str) -> None:
+        """Tell the person what a key did, here and in the notes."""
+        self.status.answer(sentence, _ANSWER_PAINTS)
+        self._tell(sentence)
+
+    def action_report(self) -> None:
+        """Copy the bug report, and write it to a file for terminals that take no copy."""
+        report = self._view.bug_report()
+        self.app.copy_to_clipboard(report)
+        self.answer(self._view.keep_report(report))
