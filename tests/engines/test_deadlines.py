@@ -60,7 +60,8 @@ def test_flags_and_variables_change_them_and_are_named() -> None:
         SGLANG_WARMUP_TIMEOUT="90.5",
     )
     sources = {name: (each.seconds, each.source) for name, each in found.items()}
-    assert sources["rendezvous"] == sources["NCCL group"] == (3600, "--dist-timeout 3600")
+    assert sources["rendezvous"] == (3600, "--dist-timeout 3600")
+    assert sources["NCCL group"] == (3600, "--dist-timeout 3600, from SGLang 0.5.11 on")
     assert sources["watchdog"] == (1000, "--watchdog-timeout 1000")
     assert sources["NCCL heartbeat"] == (3600, "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC=1800, twice")
     assert sources["warm-up request"] == (90.5, "SGLANG_WARMUP_TIMEOUT=90.5")

@@ -1,6 +1,6 @@
 """The time-outs that end a server which loads too long: what its arguments and environment say of them.
 
-Read in the sources of SGLang 0.5.14 and vLLM 0.24.0 and of PyTorch 2.9's NCCL process group. Left out is what
+Read in the sources of SGLang 0.5.5 to 0.5.14, vLLM 0.24.0 and PyTorch's NCCL process group. Left out is what
 only warns (SGLang's soft watchdog, vLLM's ring buffer, its VLLM_ENGINE_ITERATION_TIMEOUT_S) and what cannot
 strike before the server is ready. Other engines are known to have none.
 """
@@ -106,8 +106,8 @@ def _sglang(told: Told) -> tuple[Deadline | None, ...]:
     on_cpu = frozenset((Phase.DISTRIBUTED, Phase.KV_CACHE, Phase.CAPTURE))
     return (
         _meeting(told, group),
-        _collective(told, group, eager),
-        _gloo(told, Setting(7200.0, "fixed in SGLang 0.5.14"), on_cpu),
+        _collective(told, _subgroups(told, group), eager),
+        _gloo(told, Setting(7200.0, "fixed in SGLang"), on_cpu),
         _barrier(told),
         _heartbeat(told),
         _own_port(told),
@@ -116,11 +116,16 @@ def _sglang(told: Told) -> tuple[Deadline | None, ...]:
     )
 
 
+def _subgroups(told: Told, group: Setting) -> Setting:
+    """The flag was for the group of all ranks alone at first, which no collective of the load uses."""
+    return group.times(1, "from SGLang 0.5.11 on") if told.given("--dist-timeout") else group
+
+
 def _barrier(told: Told) -> Deadline | None:
     """The barrier behind the weights."""
     if told.single or told.text("--elastic-ep-backend") == "mooncake":
         return None
-    setting = Setting(480.0, "fixed in SGLang 0.5.14")
+    setting = Setting(480.0, "fixed from SGLang 0.5.6 on, 300 s before")
     weights = frozenset((Phase.WEIGHTS,))
     return _made("load barrier", setting, weights, "weights", "ends the server", "if a rank is not loaded")
 
@@ -128,7 +133,7 @@ def _barrier(told: Told) -> Deadline | None:
 def _own_port(told: Told) -> Deadline | None:
     if told.given("--skip-server-warmup"):
         return None
-    setting = Setting(120.0, "120 tries in SGLang 0.5.14")
+    setting = Setting(120.0, "120 tries in SGLang")
     phases = frozenset((Phase.START_API,))
     return _made("own port", setting, phases, "phase", "kills the server", "if its port does not answer it")
 
