@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from tui.engines.marks import Progress, Speaker
 from tui.events import AnyEvent, Exit, GpuDriver
+from tui.signals import Evidence, LockFile, Locks
 from tui.signals import GpuFault as FaultEvent
-from tui.signals import LockFile, Locks
+from tui.watch.diagnosis import Diagnosis
 from tui.watch.ranks import ranks_of
 from tui.watch.target import Member, Server
 from tui.watch.verdict.movement import Movement
@@ -36,13 +37,13 @@ class Gone:
 
 @dataclass(slots=True)
 class Judging:
-    """Movement, driver faults, locks and losses of the current load; ``proofs`` are those of a diagnosis."""
+    """Movement, driver faults, locks and losses of the current load, and the diagnosis asked for in it."""
 
     movement: Movement = field(default_factory=Movement)
     gone: list[Gone] = field(default_factory=list[Gone])
     faults: list[GpuFault] = field(default_factory=list[GpuFault])
     locks: tuple[Lock, ...] = ()
-    proofs: tuple[Proof, ...] = ()
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _ranks: frozenset[str] = frozenset()
     _named: Server | None = None
@@ -57,6 +58,10 @@ class Judging:
                 self.locks = tuple(_lock(each) for each in event.locks)
             case GpuDriver():
                 self._take_driver(event)
+            case Evidence():
+                self.diagnosis.take(event)
+                for pid, moved_s in self.diagnosis.moved.items():
+                    self.movement.stack_moved(pid, moved_s)
             case _:
                 pass
 
@@ -65,7 +70,17 @@ class Judging:
         self.movement.new_load(at_s)
         self.gone.clear()
         self.faults.clear()
-        self.locks, self.proofs = (), ()
+        self.locks, self.diagnosis = (), Diagnosis()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Which process belongs to which rank, by its pid."""
+        return self._names
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        """What the diagnosis proves where nothing moves."""
+        return self.diagnosis.proofs(self._names)
 
     def went(self, member: Member, event: Exit) -> None:
         """A part of the server has gone while its launcher lives."""

@@ -33,7 +33,7 @@ from tui.events import (
     Processes,
     Tick,
 )
-from tui.signals import GpuFault, HostSignals, Locks, Signals
+from tui.signals import Evidence, GpuFault, HostSignals, Locks, Signals
 from tui.watch.follow import follow_request
 from tui.watch.history import past_load
 from tui.watch.judging import TOGETHER_S
@@ -46,7 +46,7 @@ from tui.watch.target import Server, choose, servers
 # fmt: off
 FROM_HOST = (
     Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Processes, Exit, Log, Probe, Pong,
-    Signals, HostSignals, Locks, GpuFault,
+    Signals, HostSignals, Locks, GpuFault, Evidence,
 )
 # fmt: on
 """Events that only the host can have made: the client's clock is set by these alone."""
@@ -105,6 +105,8 @@ class WatchState(Meaning):
                 if event.state != "up" and self._load is not None:
                     self._load.blind = True
                     self.judging.movement.link_lost(self._clock.latest_s)
+                if event.state in ("lost", "failed", "closed"):
+                    self.judging.diagnosis.cut()
                 if event.state in ("lost", "failed", "closed") and self.bench.cut():
                     self._note(event, "warning", "the benchmark was cut off with the link; b starts it again")
             case GpuDriver():
