@@ -13,7 +13,6 @@ from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
 from tui.watch.circumstances import circumstances
 from tui.watch.clock import SourceClock
-from tui.watch.diagnosis import Diagnosis
 from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
@@ -234,11 +233,6 @@ class Meaning:
     def judged(self) -> Verdict | None:
         """The verdict as of the newest event, None while nothing but the port or a bare log tells."""
         return self._judged
-
-    @property
-    def diagnosis(self) -> Diagnosis:
-        """What was found in the current load because a person asked for it."""
-        return self.judging.diagnosis
 
     def judgement(self, now_s: float) -> Verdict | None:
         """Return the verdict at a time of the host, None where no process of a server is known."""
