@@ -27,6 +27,7 @@ class PlayerView:
     def __init__(self, player: Player, *, rings: bool) -> None:
         self._player = player
         self._rings = rings
+        self._beside = present.Beside()
         self.width: int | None = None
 
     # What is drawn.
@@ -34,7 +35,7 @@ class PlayerView:
     def values(self) -> ScreenValues:
         """Return what one paint needs, as of where the needle is."""
         player = self._player
-        values = present.present(player.state, player.client_now_s(), self.width)
+        values = present.present(player.state, player.client_now_s(), self.width, self._beside)
         return replace(
             values,
             alerts=values.alerts if self._rings else 0,
@@ -49,7 +50,7 @@ class PlayerView:
 
     def why(self) -> WhyPanel:
         """Return all that speaks for the verdict."""
-        return present.why_values(self._player.state, self._player.client_now_s())
+        return present.why_values(self._player.state, self._player.client_now_s(), self._beside)
 
     def bug_report(self) -> str:
         """Return what a person can post."""

@@ -23,6 +23,7 @@ class SessionView:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.width: int | None = None
+        self._beside = present.Beside()
         self._drawn: tuple[tuple[int, int, int | None], ScreenValues] | None = None
 
     def values(self) -> ScreenValues:
@@ -30,7 +31,7 @@ class SessionView:
         now_s = time.monotonic()
         moment = (self._session.changes, int(now_s), self.width)
         if self._drawn is None or self._drawn[0] != moment:
-            self._drawn = (moment, present.present(self._session.state, now_s, self.width))
+            self._drawn = (moment, present.present(self._session.state, now_s, self.width, self._beside))
         return self._drawn[1]
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
@@ -39,7 +40,7 @@ class SessionView:
 
     def why(self) -> WhyPanel:
         """Return all that speaks for the verdict."""
-        return present.why_values(self._session.state, time.monotonic())
+        return present.why_values(self._session.state, time.monotonic(), self._beside)
 
     def bug_report(self) -> str:
         """Return what a person can post."""

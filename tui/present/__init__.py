@@ -4,6 +4,7 @@ Values are equal from one call to the next while nothing has changed: nothing in
 the clock of a load under way, and figures are rounded to what is drawn.
 """
 
+from tui.present.beside import Beside
 from tui.present.bug_report import report_text
 from tui.present.header import host_text
 from tui.present.screen import log_lines, present
@@ -12,6 +13,7 @@ from tui.present.why import why_values
 from tui.watch.words import age_text, clock_text
 
 __all__ = [
+    "Beside",
     "age_text",
     "clock_text",
     "exit_summary",

@@ -1,45 +1,15 @@
 """The ranks, one row each."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from tui.engines.phase import Phase
 from tui.present.figures import gib
+from tui.watch.rank_lanes import RankLane, Wait
 from tui.watch.words import clock_text
 from widgets.values import LaneRow, Mood
 
 QUIET_S = 30.0
 """For less than this a rank that does not move is not called quiet."""
-
-
-class Lane(Protocol):
-    """One rank as the watch knows it; sizes in MiB, None is not known."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def pid(self) -> int | None: ...
-    @property
-    def gpus(self) -> Sequence[int]: ...
-    @property
-    def phase(self) -> Phase | None: ...
-    @property
-    def received_mib(self) -> float | None: ...
-    @property
-    def memory_mib(self) -> float | None: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def wait(self) -> str: ...
-    @property
-    def waits_s(self) -> float | None: ...
-    @property
-    def odd(self) -> bool: ...
-    @property
-    def quiet_s(self) -> float | None: ...
-
-
-WAITS = {
+WAITS: dict[Wait, str] = {
     "computing": "computing",
     "reading": "reading",
     "compiling": "compiling",
@@ -48,18 +18,19 @@ WAITS = {
     "storage": "waiting for storage",
     "sleeping": "sleeping",
     "stopped": "stopped",
+    "gone": "gone",
     "unknown": "not known",
 }
 """What a rank does or waits for, in words."""
 
 
-def lane_rows(lanes: Sequence[Lane], *, bad: bool = False) -> tuple[LaneRow, ...]:
+def lane_rows(lanes: Sequence[RankLane], *, bad: bool = False) -> tuple[LaneRow, ...]:
     """Return the ranks, the odd one on top; ``bad``: the load is held up, and by it."""
     ordered = sorted(lanes, key=lambda lane: not lane.odd)
     return tuple(_row(lane, Mood.BAD if bad else Mood.WARNING) for lane in ordered)
 
 
-def _row(lane: Lane, odd: Mood) -> LaneRow:
+def _row(lane: RankLane, odd: Mood) -> LaneRow:
     return LaneRow(
         name=lane.name,
         pid="" if lane.pid is None else str(lane.pid),
@@ -77,10 +48,10 @@ def _size(mib: float | None) -> str:
     return "" if mib is None else f"{gib(mib)} GiB"
 
 
-def _wait(lane: Lane) -> str:
-    """Return what it does, for how long, and that nothing of it moves."""
-    words = WAITS.get(lane.wait, lane.wait)
-    if lane.waits_s is not None and lane.waits_s >= 1:
-        words += f" {clock_text(lane.waits_s)}"
+def _wait(lane: RankLane) -> str:
+    """Return what it does or waits for, and for how long; else for how long nothing of it has moved."""
+    words = WAITS[lane.wait]
+    if lane.wait == "collective" and lane.waits_s is not None:
+        return f"{words} {clock_text(lane.waits_s)}"
     quiet = lane.quiet_s is not None and lane.quiet_s >= QUIET_S
     return f"{words}, quiet {clock_text(lane.quiet_s or 0.0)}" if quiet else words

@@ -1,11 +1,11 @@
 """The verdict in a row or three: how the load is, since when, who waits for whom, what to do."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tui.present.deadlines import nearest
-from tui.watch.deadlines import deadlines
-from tui.watch.meaning import Meaning
+from tui.watch.deadlines import RunningDeadline
 from tui.watch.verdict.verdict import Verdict, Word
 from tui.watch.words import clock_text
 from widgets.values import Mood, VerdictPanel
@@ -21,16 +21,9 @@ _FOR = re.compile(r" ?for (?:\d+ d )?\d+(?::\d\d)+$")
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
 
 
-def verdict_of(state: Meaning, client_now_s: float) -> VerdictPanel:
-    """Return the panel of the current load as of the client's monotonic time."""
-    now_s = state.source_now(client_now_s)
-    if now_s is None:
-        return VerdictPanel()
-    # As of the newest event: that is judged once a second, however often it is painted.
-    panel = verdict_panel(state.judged, now_s, ended=state.outcome == "failed")
-    if not panel.word or state.outcome is not None:
-        return panel
-    near = nearest(deadlines(state, now_s), standing=panel.mood is Mood.BAD)
+def with_deadline(panel: VerdictPanel, found: Sequence[RunningDeadline]) -> VerdictPanel:
+    """Return the panel with the time-out that strikes next, if it is near or the load stands still."""
+    near = nearest(found, standing=panel.mood is Mood.BAD) if panel.word else None
     if near is None or near.left_s is None:
         return panel
     left = clock_text(near.left_s)

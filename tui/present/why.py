@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from tui.present.beside import Beside
 from tui.present.deadlines import deadline_rows
 from tui.present.verdict import MOODS, told_of
-from tui.watch.deadlines import deadlines
 from tui.watch.meaning import Meaning
 from tui.watch.verdict.verdict import Match, RuleResult, Verdict
 from tui.watch.words import clock_text
@@ -14,13 +14,15 @@ _STATES: dict[Match, str] = {"yes": "holds too", "nearly": "nearly", "no": "no"}
 _ORDER: dict[Match, int] = {"yes": 0, "nearly": 1, "no": 2}
 
 
-def why_values(state: Meaning, client_now_s: float) -> WhyPanel:
+def why_values(state: Meaning, client_now_s: float, beside: Beside | None = None) -> WhyPanel:
     """Return what speaks for the verdict as of the client's monotonic time, or why there is none."""
     now_s, found = state.source_now(client_now_s), state.judged
     if found is None or now_s is None:
         return WhyPanel(sentence=no_verdict(state))
     panel = why_panel(found, now_s, state.started_s if state.started_s is not None else state.began_s)
-    return replace(panel, deadlines=deadline_rows(deadlines(state, now_s)))
+    beside = beside or Beside()
+    beside.look(state, now_s)
+    return replace(panel, lanes=beside.lanes, deadlines=deadline_rows(beside.deadlines(now_s)))
 
 
 def why_panel(found: Verdict, now_s: float, origin_s: float | None) -> WhyPanel:
