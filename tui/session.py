@@ -1,5 +1,6 @@
 """One watch: source -> journal -> state, used by the screen and by the commands alike."""
 
+import math
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -13,12 +14,16 @@ from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source
 from tui.streams import Pump
+from tui.watch import diagnosing
+from tui.watch.diagnosing import Wanted
 from tui.watch.history import PastWanted
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
 
 TICK_S = 1.0
 QUEUE_EVENTS = 256
+ASKED_S = 5.0
+"""After so long the host has said at the latest that it began with a diagnosis."""
 
 
 class Journal(Protocol):
@@ -74,6 +79,7 @@ class Session:
         self._kept: PastLoad | None = None
         self._sent: FollowRequest | None = None
         self._newest: AnyEvent | None = None
+        self._diagnosed_s = -math.inf
         self.changes = 0
 
     async def updates(self) -> AsyncIterator[AnyEvent]:
@@ -120,6 +126,27 @@ class Session:
             self._choose("disarmed")
             return "the benchmark will not fire"
         return "no benchmark is running"
+
+    def diagnosis_plan(self) -> str:
+        """Return what a diagnosis would touch now, or why there can be none; nothing is touched."""
+        plan = self._diagnosis()
+        return plan if isinstance(plan, str) else plan.sentence
+
+    def diagnose(self) -> str:
+        """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
+        self.changes += 1
+        plan = self._diagnosis()
+        if isinstance(plan, str):
+            return plan
+        self._diagnosed_s = time.monotonic()
+        self._source.send(plan.request)
+        return plan.sentence
+
+    def _diagnosis(self) -> Wanted | str:
+        now_s = time.monotonic()
+        if now_s - self._diagnosed_s < ASKED_S:
+            return "a diagnosis runs already"
+        return diagnosing.wanted(self.state, self.state.source_now(now_s))
 
     def _take(self, event: AnyEvent) -> None:
         self.state.apply(event)

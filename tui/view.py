@@ -47,6 +47,14 @@ class View(Protocol):
         """Cancel or disarm the benchmark; return what was done in one sentence."""
         ...
 
+    def diagnose_plan(self) -> str:
+        """Return what a diagnosis would touch, or why there can be none, in a sentence; touch nothing."""
+        ...
+
+    def diagnose(self) -> str:
+        """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
+        ...
+
     def exit_lines(self) -> Sequence[str]:
         """Return up to 6 lines that sum the watch up, written after the screen is left."""
         ...
@@ -104,6 +112,14 @@ class StillView:
     def cancel_bench(self) -> str:
         """Say that there is nothing to cancel."""
         return "no benchmark runs"
+
+    def diagnose_plan(self) -> str:
+        """Say that there is nothing to look into."""
+        return "no server is followed: there is nothing to look into"
+
+    def diagnose(self) -> str:
+        """Say that there is nothing to look into."""
+        return self.diagnose_plan()
 
     def exit_lines(self) -> Sequence[str]:
         """Return the lines given as a farewell."""

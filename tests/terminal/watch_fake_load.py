@@ -159,6 +159,14 @@ class FakeLoad:
         """Pretend that there was one."""
         return "benchmark cancelled"
 
+    def diagnose_plan(self) -> str:
+        """Return what would be touched."""
+        return "3 stack dumps of pid 1"
+
+    def diagnose(self) -> str:
+        """Touch nothing."""
+        return self.diagnose_plan()
+
     def exit_lines(self) -> Sequence[str]:
         """Return the summary."""
         return ["gpu01 · sglang 0.5.6 · Qwen3-235B-A22B", "not ready after 3:12 (loading)"]

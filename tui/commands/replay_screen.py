@@ -68,6 +68,14 @@ class PlayerView:
         """Cancel or disarm the benchmark."""
         return self._player.cancel_bench()
 
+    def diagnose_plan(self) -> str:
+        """Say that there is nothing to look into."""
+        return "this is a recording: there is no process to look into"
+
+    def diagnose(self) -> str:
+        """Say that there is nothing to look into."""
+        return self.diagnose_plan()
+
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal."""
         return present.exit_summary(self._player.state, self._player.client_now_s())

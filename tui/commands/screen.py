@@ -58,6 +58,14 @@ class SessionView:
         """Cancel or disarm the benchmark."""
         return self._session.cancel_bench()
 
+    def diagnose_plan(self) -> str:
+        """Say what a diagnosis would touch."""
+        return self._session.diagnosis_plan()
+
+    def diagnose(self) -> str:
+        """Look into the quiet ranks."""
+        return self._session.diagnose()
+
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal."""
         return present.exit_summary(self._session.state, time.monotonic())

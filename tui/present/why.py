@@ -22,7 +22,13 @@ def why_values(state: Meaning, client_now_s: float, beside: Beside | None = None
     panel = why_panel(found, now_s, state.started_s if state.started_s is not None else state.began_s)
     beside = beside or Beside()
     beside.look(state, now_s)
-    return replace(panel, lanes=beside.lanes, deadlines=deadline_rows(beside.deadlines(now_s)))
+    judging = state.judging
+    return replace(
+        panel,
+        lanes=beside.lanes,
+        deadlines=deadline_rows(beside.deadlines(now_s)),
+        diagnosis=judging.diagnosis.lines(judging.names),
+    )
 
 
 def why_panel(found: Verdict, now_s: float, origin_s: float | None) -> WhyPanel:

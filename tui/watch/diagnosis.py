@@ -17,6 +17,7 @@ from tui.watch.words import shortened
 
 ROUNDS = 3
 """So many equal dumps are an unchanged stack."""
+SILENT_S = 60.0
 SHOWN_FRAMES = 6
 _STACK_LENGTH = 400
 # Threads that wake up and sleep again whatever the process does tell of neither work nor a hang.
@@ -71,6 +72,7 @@ class Diagnosis:
 
     began_s: float | None = None
     running: bool = False
+    heard_s: float = 0.0
     plan: str = ""
     outcome: str = ""
     failures: list[str] = field(default_factory=list[str])
@@ -83,6 +85,7 @@ class Diagnosis:
         """Note one answer; what comes of one that began in an earlier load is none."""
         if not self.running and event.asked != "diagnosis":
             return
+        self.heard_s = event.mono_s
         match event.asked:
             case "diagnosis" if event.last:
                 self.running, self.outcome = False, event.sentence
@@ -92,6 +95,10 @@ class Diagnosis:
                 self._take_stacks(event)
             case "ras":
                 self._take_ras(event)
+
+    def busy(self, now_s: float) -> bool:
+        """Whether more is to come; one that has been silent for a minute is over."""
+        return self.running and now_s - self.heard_s < SILENT_S
 
     def cut(self) -> None:
         """The link is lost: nothing more comes."""
