@@ -159,7 +159,7 @@ def test_idle_workers_end_with_a_killed_agent(agent: StartAgent) -> None:
     one = agent()
     one.send(watch())
     one.send(FollowRequest(pid=os.getpid(), log_path="/x"))
-    until(lambda: len(children_of(one.process.pid)) == 4)
+    until(lambda: len(children_of(one.process.pid)) == 5)
     workers = children_of(one.process.pid)
     one.process.kill()
 

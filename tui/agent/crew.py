@@ -18,13 +18,14 @@ GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load
 CHECKPOINT = "checkpoint"
 SIGNALS = "signals"
 DIAGNOSE = "diagnose"
-# All that these tell may be dropped, so they are heard also while the link is behind.
-_SAMPLERS = (GPUS, SIGNALS)
+LOCKS = "locks"
+# Nearly all that these tell may be dropped, so they are heard also while the link is behind.
+_SAMPLERS = (GPUS, SIGNALS, LOCKS)
 
 # Which workers hear of which request. One that starts (again) hears the last of the first two kinds anew.
 _ROUTES = {
     wire.WATCH: (GPUS, PROCESSES),
-    wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS),
+    wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS, LOCKS),
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
     wire.DIAGNOSE: (DIAGNOSE,),
@@ -161,7 +162,7 @@ def _needed(name: str, request: dict[str, object]) -> bool:
         return request["kind"] == wire.WATCH and bool(request.get("discover", True))
     if name == TAIL:
         return request.get("pid") is not None or request.get("log_path") is not None
-    if name == SIGNALS:
+    if name in (SIGNALS, LOCKS):
         return request.get("pid") is not None
     if name in (PROBE, CHECKPOINT):
         return request.get(name) is not None

@@ -35,6 +35,7 @@ _WORDS = {
     "checkpoint": "checkpoint reader",
     "signals": "signals reader",
     "diagnose": "diagnosis",
+    "locks": "lock reader",
 }
 
 

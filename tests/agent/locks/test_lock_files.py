@@ -1,0 +1,77 @@
+"""How the lock reader understands /proc/locks, environments, mounts and walks, without processes."""
+
+import os
+from pathlib import Path
+
+from tui.agent.locks import existence, kernel, places, server
+
+LOCKS = b"""1: FLOCK  ADVISORY  WRITE 19699 fe:00:2590736 0 EOF
+1: -> FLOCK  ADVISORY  WRITE 19769 fe:00:2590736 0 EOF
+1:  -> FLOCK  ADVISORY  WRITE 19770 fe:00:2590736 0 EOF
+2: POSIX  ADVISORY  READ  500 00:2a:17 100 109
+3: OFDLCK ADVISORY  WRITE -1 08:02:18 0 EOF
+4: LEASE  ACTIVE    READ  900 08:02:19 0 EOF
+5: POSIX  ADVISORY  WRITE 0 <none>:0 0 EOF
+a line of another kind
+"""
+
+
+def test_who_waits_is_told_with_what_it_waits_for() -> None:
+    found = [(lock.holder, lock.inode, lock.waiters) for lock in kernel.parse(LOCKS)]
+    assert found == [(19699, 2590736, [19769, 19770]), (500, 17, []), (-1, 18, []), (0, 0, [])]
+
+
+def test_the_usual_places_lie_in_the_home_and_named_ones_win() -> None:
+    usual = [place.root for place in places.existence_places({}, "/home/u")]
+    assert usual == [
+        "/home/u/.cache/torch_extensions",
+        "/home/u/.aiter/jit/build",
+        "/home/u/.cache/huggingface/hub/.locks",
+    ]
+    environment = {
+        "XDG_CACHE_HOME": "/c/",
+        "TORCH_EXTENSIONS_DIR": "not/whole",
+        "HF_HOME": "/hf",
+        "AITER_JIT_DIR": "/a",
+    }
+    named = [place.root for place in places.existence_places(environment, "/home/u")]
+    assert named == ["/c/torch_extensions", "/a/build", "/hf/hub/.locks"]
+    assert "/home/u/.cache/flashinfer" in places.lock_roots({}, "/home/u")
+    assert "/w/.cache/flashinfer" in places.lock_roots({"FLASHINFER_WORKSPACE_BASE": "/w"}, "/home/u")
+
+
+def test_a_walk_goes_no_deeper_than_locks_lie_and_follows_no_link(tmp_path: Path) -> None:
+    root = tmp_path / ".cache/torch_extensions"
+    deep = root / "py311/ops/src/lock"
+    deep.parent.mkdir(parents=True)
+    os.close(os.open(deep, os.O_CREAT))
+    found = root / "py311/ops/lock"
+    os.close(os.open(found, os.O_CREAT))
+    (root / "linked").symlink_to(root / "py311")
+    (root / "py311/lock").symlink_to(found)
+    assert places.find(places.existence_places({}, str(tmp_path))) == [str(found)]
+
+
+def test_a_great_cache_is_not_walked_to_its_end(tmp_path: Path) -> None:
+    root = tmp_path / ".cache/torch_extensions/py311"
+    for number in range(200):
+        (root / f"ops{number}").mkdir(parents=True)
+        os.close(os.open(root / f"ops{number}/lock", os.O_CREAT))
+    assert len(places.find(places.existence_places({}, str(tmp_path)))) == 64
+
+
+def test_folders_that_a_program_serves_are_left_alone() -> None:
+    mountinfo = (
+        b"24 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+        b"60 24 0:52 / /home/u/my\\040data rw,nosuid - fuse.sshfs host:/x rw\n"
+        b"61 60 0:53 / /home/u/my\\040data/local rw - tmpfs tmpfs rw\n"
+    )
+    mounts = server.fuse_mounts(mountinfo)
+    assert mounts == {"/": False, "/home/u/my data": True, "/home/u/my data/local": False}
+    assert server.lies_on("/home/u/my data/hub/.locks", mounts)
+    assert not server.lies_on("/home/u/my data/local/x", mounts)
+    assert not server.lies_on("/home/u/my", mounts)
+
+
+def test_a_lock_on_this_hosts_own_disk_is_seen_whole() -> None:
+    assert isinstance(existence.shared(os.lstat("/").st_dev), bool)
