@@ -88,7 +88,7 @@ class VerdictHost:
     gpus: bool = True
     memory_full_pct: float = 0.0
     oom_kills: int = 3
-    cgroup_oom_kills: int = 0
+    cgroup_oom_kills: int | None = 0
     _figures: list[_Figures] = field(default_factory=list[_Figures])
 
     def __post_init__(self) -> None:

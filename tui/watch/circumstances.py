@@ -14,6 +14,7 @@ from tui.watch.ranks import launcher_of, ranks_of
 from tui.watch.target import Server
 from tui.watch.transfer import Transfer, gpus_of
 from tui.watch.verdict.situation import End, GpuFault, Past, Rank, Situation
+from tui.watch.verdict.words import Cause
 
 _ASKED = ("health", "model", "token")
 
@@ -37,6 +38,7 @@ def circumstances(
     gone = fallen(judging.gone, _blamed(load), now_s if load.ended_s is None else load.ended_s)
     away = {rank.pid for rank in gone}
     span = load.timeline.spans[-1] if load.timeline.spans else None
+    left = _left_behind(server, orphans) if load.ended else ""
     return Situation(
         now_s=now_s,
         phase=None if span is None else span.phase,
@@ -45,8 +47,9 @@ def circumstances(
         launcher=launcher_of(server, ranks),
         ready=load.ready,
         ready_since_s=load.ready_s,
-        end=_end(load, gone),
-        parent_gone=_left_behind(server, orphans) if load.ended else "",
+        end=_end(load, gone, server.pid if left else None),
+        failure=_failure(load),
+        parent_gone=left,
         faults=_own_faults(judging.faults, ranks, server, book),
         locks=judging.locks,
         proofs=judging.proofs,
@@ -106,14 +109,24 @@ def _blamed(load: Load) -> Speaker:
     return NOBODY if cause is None else cause.speaker
 
 
-def _end(load: Load, gone: Sequence[Rank]) -> End | None:
+def _end(load: Load, gone: Sequence[Rank], launcher: int | None) -> End | None:
+    """Return how it ended, by whom; ``launcher`` is the pid of one that went and left its ranks behind."""
     end = load.end
     if end is None:
         return None
     shut_down = end.fault == "shut_down"
+    if launcher is not None and not shut_down and not gone:
+        return End(end.reason, "launcher", launcher, at_s=end.at_s)
     if shut_down or not gone:
         return End(end.reason, shut_down=shut_down, at_s=end.at_s)
     return End(end.reason, gone[0].name, gone[0].pid, at_s=end.at_s)
+
+
+def _failure(load: Load) -> Cause | None:
+    """Return why it has failed by its log."""
+    end = load.end
+    told = load.log_failure if end is None else end.cause
+    return None if told is None else Cause(f"the log tells why: {told.cause}", told.next_step, "")
 
 
 def _left_behind(server: Server, orphans: Collection[Server]) -> str:

@@ -39,3 +39,10 @@ def test_a_flock_whose_holder_uses_the_cpu_is_no_proof() -> None:
     assert found.word == "quiet"
     assert rule(found, "R4(b)") == "nearly"
     assert "TP0 uses 95 % of a core: it may work" in numbers(found, "R4(b)")
+
+
+def test_where_no_rank_stands_out_the_next_step_names_the_first_ones_process() -> None:
+    host = loaded(4, Phase.KV_CACHE, seconds=75)
+    found = verdict(host)
+    assert (found.word, found.rank) == ("hung", None)
+    assert found.next_step == "py-spy dump --nonblocking --pid 101"

@@ -38,7 +38,7 @@ def after(
     order: list[int] | None = None,
     past: Past | None = None,
 ) -> Verdict:
-    """Play some steps; ``more`` is done in the last 5 s by the first rank on top of what it does."""
+    """Play some steps; ``more`` is done (to be read) in the last 5 s by the first rank besides."""
     order = order or [0, 1, 2]
     host = VerdictHost(3, order=order)
     host.phase(phase)
@@ -47,7 +47,8 @@ def after(
         host.doing = [doings[rank] for rank in order]
         host.run(seconds)
     first = order.index(0)
-    host.doing[first] = replace(host.doing[first], **(more or {}))  # pyright: ignore[reportArgumentType]
+    seen = {**more, "io": True} if more else {}
+    host.doing[first] = replace(host.doing[first], **seen)  # pyright: ignore[reportArgumentType]
     host.run(5)
     return judge(host.at(), host.movement)
 

@@ -1,6 +1,6 @@
 """R0 to R2: a process or the driver is gone, and a rank that is stopped from outside."""
 
-from tui.watch.verdict.movement import RankMoves
+from tui.watch.verdict.movement import Movement, RankMoves
 from tui.watch.verdict.scene import Check, Finding, Scene
 from tui.watch.verdict.situation import GpuFault
 from tui.watch.verdict.verdict import RuleResult
@@ -34,11 +34,11 @@ def dead(scene: Scene) -> Check:
     counter, another's process. It tells the cause of an end.
     """
     situation, movement = scene.situation, scene.movement
-    killed = movement.cgroup_oom_kills or movement.oom_kills
+    killed = _killed_for_memory(movement)
     numbers = (
         f"{movement.oom_kills} out-of-memory kills on the host, {movement.cgroup_oom_kills} in its group"
     )
-    cause = KILLED_FOR_MEMORY if killed else DIED
+    cause = KILLED_FOR_MEMORY if killed else situation.failure or DIED
     end = situation.end
     if end is not None:
         cause = SHUT_DOWN if end.shut_down else ORPHANED if situation.parent_gone else cause
@@ -53,6 +53,15 @@ def dead(scene: Scene) -> Check:
         return Check(RuleResult("R0 dead", "yes", situation.parent_gone), found)
     nearly = "nearly" if movement.cgroup_oom_kills else "no"
     return Check(RuleResult("R0 dead", nearly, f"{len(scene.ranks)} ranks alive, {numbers}"))
+
+
+def _killed_for_memory(movement: Movement) -> bool:
+    """Whether the kernel killed one of the server's: its group's count tells, where there is one.
+
+    The host's counter also rises when a process of somebody else is killed.
+    """
+    counted = movement.host is not None and movement.host.cgroup_oom_kills is not None
+    return (movement.cgroup_oom_kills if counted else movement.oom_kills) > 0
 
 
 def _gone(scene: Scene, gone: RankMoves, cause: Cause) -> Check:

@@ -244,7 +244,9 @@ class Movement:
 
     def of(self, rank: Rank, now_s: float, phase: Phase | None) -> RankMoves:
         """Return what one rank did, by its own processes, its GPUs and the lines that name it."""
-        found = [self._processes[pid] for pid in sorted(rank.pids) if pid in self._processes]
+        known = [self._processes[pid] for pid in sorted(rank.pids) if pid in self._processes]
+        # Of compilers and of helpers that never work no signals are told: they hide nothing.
+        found = [each for each in known if each.pid == rank.pid or each.read]
         return self._moves(rank, found, self._gpus_of(rank), now_s, phase)
 
     def unplaced(

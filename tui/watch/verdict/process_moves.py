@@ -176,6 +176,11 @@ class ProcessMoves:
         known = self.written.known(now_s)
         return reading(Channel.WRITTEN, now_s, self.written.moved_s, known=known, amount=total, figure=figure)
 
+    @property
+    def read(self) -> bool:
+        """Whether the host tells signals of it, or of compilers under it."""
+        return self.read_s is not None or self.compilers.read_s is not None
+
     def stale(self, now_s: float) -> bool:
         """Whether readings of it have come before, and come no more."""
         return self.read_s is not None and now_s - self.read_s > FRESH_S

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tui.engines.phase import Phase
+from tui.watch.verdict.words import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ class Situation:
     bytes reach the GPUs now. ``unanswered_s`` is for how long a server that was ready has not answered,
     ``nodes`` over how many hosts it runs, ``pids`` are the server's processes (None: not known).
     ``launcher`` is the main process where it is no rank itself. ``answers`` says what is wrong where the
-    server answers, but not as it was expected to (another model, a key that is missing).
+    server answers, but not as it was expected to (another model, a key that is missing). ``failure`` is why
+    the load has failed by its log, None where the log tells none.
     """
 
     now_s: float
@@ -113,6 +115,7 @@ class Situation:
     ready: bool = False
     ready_since_s: float | None = None
     end: End | None = None
+    failure: Cause | None = None
     parent_gone: str = ""
     faults: tuple[GpuFault, ...] = ()
     locks: tuple[Lock, ...] = ()
