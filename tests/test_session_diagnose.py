@@ -46,6 +46,7 @@ def test_the_plan_touches_nothing() -> None:
     watch, source = session(followed=True)
 
     assert watch.diagnosis_plan().startswith("3 stack dumps, 10 s apart, of ")
+    assert watch.can_diagnose
     assert source.requests == []
 
 
@@ -65,4 +66,5 @@ def test_without_a_server_it_is_refused_in_one_sentence() -> None:
     watch, source = session(followed=False)
 
     assert watch.diagnose() == "no server is followed: there is nothing to look into"
+    assert not watch.can_diagnose
     assert source.requests == []

@@ -127,22 +127,28 @@ class Session:
             return "the benchmark will not fire"
         return "no benchmark is running"
 
+    @property
+    def can_diagnose(self) -> bool:
+        """Whether the plan can be carried out; it says why where it cannot."""
+        return isinstance(self.diagnosis_wanted(), Wanted)
+
     def diagnosis_plan(self) -> str:
         """Return what a diagnosis would touch now, or why there can be none; nothing is touched."""
-        plan = self._diagnosis()
+        plan = self.diagnosis_wanted()
         return plan if isinstance(plan, str) else plan.sentence
 
     def diagnose(self) -> str:
         """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
         self.changes += 1
-        plan = self._diagnosis()
+        plan = self.diagnosis_wanted()
         if isinstance(plan, str):
             return plan
         self._diagnosed_s = time.monotonic()
         self._source.send(plan.request)
         return plan.sentence
 
-    def _diagnosis(self) -> Wanted | str:
+    def diagnosis_wanted(self) -> Wanted | str:
+        """Return what a diagnosis would ask of the host now, or why there can be none in a sentence."""
         now_s = time.monotonic()
         if now_s - self._diagnosed_s < ASKED_S:
             return "a diagnosis runs already"

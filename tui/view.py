@@ -39,20 +39,24 @@ class View(Protocol):
         """Write a bug report to a file; return where, or why that failed, in a sentence."""
         ...
 
+    def can_diagnose(self) -> bool:
+        """Return whether the plan of a diagnosis can be carried out."""
+        ...
+
+    def diagnose_plan(self) -> str:
+        """Return what a diagnosis would touch, or why there can be none; nothing is touched."""
+        ...
+
+    def diagnose(self) -> str:
+        """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
+        ...
+
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until ready; return the sentence that says which."""
         ...
 
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark; return what was done in one sentence."""
-        ...
-
-    def diagnose_plan(self) -> str:
-        """Return what a diagnosis would touch, or why there can be none, in a sentence; touch nothing."""
-        ...
-
-    def diagnose(self) -> str:
-        """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
         ...
 
     def exit_lines(self) -> Sequence[str]:
@@ -80,7 +84,9 @@ class StillView:
         self.shown = shown
         self.log = list(lines)
         self.reason = WhyPanel(sentence="there is no load to judge")
+        self.plan = ""
         self.kept: list[str] = []
+        self.diagnosed = 0
         self.farewell: list[str] = []
 
     def values(self) -> ScreenValues:
@@ -105,6 +111,19 @@ class StillView:
         self.kept.append(report)
         return "the bug report is kept"
 
+    def can_diagnose(self) -> bool:
+        """Return whether a plan was given."""
+        return bool(self.plan)
+
+    def diagnose_plan(self) -> str:
+        """Return the plan given."""
+        return self.plan or "no server is followed: there is nothing to look into"
+
+    def diagnose(self) -> str:
+        """Count how often it was asked for."""
+        self.diagnosed += 1
+        return self.diagnose_plan()
+
     def start_bench(self) -> str:
         """Say that there is nothing to benchmark."""
         return "there is no server to benchmark"
@@ -112,14 +131,6 @@ class StillView:
     def cancel_bench(self) -> str:
         """Say that there is nothing to cancel."""
         return "no benchmark runs"
-
-    def diagnose_plan(self) -> str:
-        """Say that there is nothing to look into."""
-        return "no server is followed: there is nothing to look into"
-
-    def diagnose(self) -> str:
-        """Say that there is nothing to look into."""
-        return self.diagnose_plan()
 
     def exit_lines(self) -> Sequence[str]:
         """Return the lines given as a farewell."""

@@ -1,5 +1,6 @@
 """The verdict on the load: one row that says who waits for whom, or three with cause, figures and advice."""
 
+import re
 from collections.abc import Iterator
 
 from widgets import cells
@@ -10,6 +11,8 @@ from widgets.values import VerdictPanel
 
 ROWS = 3
 _HINT = " w why "
+# What stands in brackets at the end says what exactly moves.
+_DETAIL = re.compile(r" \([^()]*\)$")
 
 
 class VerdictRow(LineWidget):
@@ -50,19 +53,22 @@ class VerdictRow(LineWidget):
     def _heads(self) -> Iterator[tuple[list[Span], list[Span]]]:
         """Return the row in ever shorter forms: the phases say where it stands, so that goes first."""
         panel = self.panel
+        told = panel.told or panel.place
+        place = panel.place if panel.told else ""
+        brief = _DETAIL.sub("", told)
         short = f"time-out {panel.deadline_left}" if panel.deadline_left else ""
-        for place, hint, deadline in (
-            (panel.place, _HINT, panel.deadline),
-            ("", _HINT, panel.deadline),
-            ("", _HINT, short),
-            ("", "", short),
-            ("", "", ""),
+        for texts, hint, deadline in (
+            ((place, told), _HINT, panel.deadline),
+            ((told,), _HINT, panel.deadline),
+            ((told,), _HINT, short),
+            ((brief,), _HINT, short),
+            ((brief,), "", short),
+            ((brief,), "", ""),
         ):
-            told = panel.told or panel.place
-            texts = [text for text in (place if panel.told else "", told, panel.countdown) if text]
             right = [Span(f" {deadline} ", "warning strong")] if deadline else []
             right += [Span(hint, "key")] if hint else []
-            yield [*self._word(), *(span for text in texts for span in self._part(text))], right
+            parts = [text for text in (*texts, panel.countdown) if text]
+            yield [*self._word(), *(span for text in parts for span in self._part(text))], right
 
     def _word(self) -> list[Span]:
         panel = self.panel

@@ -19,6 +19,13 @@ class WhyPane(Pages):
     def __init__(self, *, id: str | None = None, glyphs: Glyphs = BLOCK) -> None:
         super().__init__(id=id, glyphs=glyphs)
         self.panel = WhyPanel()
+        self.prompt = ""
+
+    def update_prompt(self, prompt: str) -> None:
+        """Draw what a second press of a key does, "" for nothing."""
+        if prompt != self.prompt:
+            self.prompt = prompt
+            self.show()
 
     def update_panel(self, panel: WhyPanel) -> None:
         """Draw this from now on."""
@@ -32,6 +39,8 @@ class WhyPane(Pages):
     def _lines(self, width: int) -> Iterator[Line]:
         yield (Span(" Why ", "title focused"), Span("  Esc or w closes", "muted"))
         yield EMPTY
+        if self.prompt:
+            yield from (*_wrapped("", self.prompt, width, "warning strong"), EMPTY)
         if self.panel.verdict.word:
             yield from (*self._verdict(width), *self._parts(width))
         else:

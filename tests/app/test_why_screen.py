@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tui.app import TminusApp
-from tui.screens.why import WhyScreen
+from tui.screens.why import ARMED_PAINTS, WhyScreen
 from tui.view import StillView
 from widgets.line_widget import LineWidget
 from widgets.values import LaneRow, Mood, RuleRow, VerdictPanel, WhyPanel
@@ -135,3 +135,42 @@ async def test_6_gives_the_ranks_their_room(judged: StillView) -> None:
         assert app.main.lanes.has_focus
         assert " 6 Ranks " in drawn(app)
         assert "sleeping" in drawn(app)
+
+
+async def test_d_says_first_what_it_touches_and_does_it_when_pressed_again(judged: StillView) -> None:
+    judged.plan = "3 stack dumps of TP5 (pid 4711) by py-spy"
+    app = TminusApp(judged)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("d")
+        await pilot.pause()
+        assert isinstance(app.screen, WhyScreen)
+        assert "d again does this: 3 stack dumps of TP5 (pid 4711) by py-spy" in drawn(app)
+        assert judged.diagnosed == 0
+        await pilot.press("d")
+        await pilot.pause()
+        assert judged.diagnosed == 1
+        assert "d again" not in drawn(app)
+        assert "asked for: 3 stack dumps" in drawn(app)
+
+
+async def test_what_was_announced_too_long_ago_is_announced_anew(judged: StillView) -> None:
+    judged.plan = "3 stack dumps"
+    app = TminusApp(judged)
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await why(pilot)
+        await pilot.press("d")
+        for _ in range(ARMED_PAINTS):
+            screen.paint()
+        assert "d again" not in drawn(app)
+        await pilot.press("d")
+        assert "d again" in drawn(app)
+        assert judged.diagnosed == 0
+
+
+async def test_d_says_why_there_is_nothing_to_look_into(judged: StillView) -> None:
+    app = TminusApp(judged)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("d", "d")
+        await pilot.pause()
+        assert "no server is followed: there is nothing to look into" in drawn(app)
+        assert judged.diagnosed == 0

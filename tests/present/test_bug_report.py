@@ -55,13 +55,26 @@ def test_no_secret_of_arguments_variables_or_log_comes_through(host: WatchedHost
 
 def test_bars_requests_and_empty_lines_are_left_out_of_the_log(host: WatchedHost) -> None:
     start(host)
-    host.log(*(TP0 + f"said {number}" for number in range(40)))
+    host.log(*(TP0 + f"said {'a' * number}" for number in range(40)))
     host.log("", 'INFO: 127.0.0.1:5 - "GET /health HTTP/1.1" 503 Service Unavailable', "the last word")
     lines = log_lines(host.state)
     assert len(lines) == 20
-    assert lines[-2:] == [TP0 + "said 39", "the last word"]
+    assert lines[-2:] == [TP0 + f"said {'a' * 39}", "the last word"]
     assert not says_something("Loading shards:  25% Completed | 4/16 [00:08<00:24,  2.00s/it]")
     assert says_something("Traceback (most recent call last):")
+
+
+def test_what_every_rank_writes_stands_there_once_and_a_bar_under_way_last(host: WatchedHost) -> None:
+    start(host)
+    ranks = (
+        f"[2026-11-29 13:48:3{rank} TP{rank}] Load weight begin. avail mem={rank}.5 GB" for rank in range(8)
+    )
+    bar = "Loading shards:  25% Completed | 4/16 [00:08<00:24,  2.00s/it]"
+    host.log(*ranks, bar)
+    assert log_lines(host.state)[-2:] == [
+        "[2026-11-29 13:48:37 TP7] Load weight begin. avail mem=7.5 GB",
+        bar,
+    ]
 
 
 def test_it_is_never_more_than_a_terminal_takes_in_one_copy(host: WatchedHost) -> None:

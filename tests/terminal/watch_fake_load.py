@@ -150,6 +150,18 @@ class FakeLoad:
         """Keep nothing."""
         return f"{len(report)} characters are not kept"
 
+    def can_diagnose(self) -> bool:
+        """Return that there is nothing to look into."""
+        return False
+
+    def diagnose_plan(self) -> str:
+        """Say so."""
+        return "there is nothing to look into"
+
+    def diagnose(self) -> str:
+        """Look into nothing."""
+        return self.diagnose_plan()
+
     def start_bench(self) -> str:
         """Pretend that a benchmark has been run."""
         self.bench = BENCH_DONE
@@ -158,14 +170,6 @@ class FakeLoad:
     def cancel_bench(self) -> str:
         """Pretend that there was one."""
         return "benchmark cancelled"
-
-    def diagnose_plan(self) -> str:
-        """Return what would be touched."""
-        return "3 stack dumps of pid 1"
-
-    def diagnose(self) -> str:
-        """Touch nothing."""
-        return self.diagnose_plan()
 
     def exit_lines(self) -> Sequence[str]:
         """Return the summary."""

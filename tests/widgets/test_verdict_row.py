@@ -77,6 +77,14 @@ def test_a_deadline_outlives_where_it_stands_and_the_hint() -> None:
     assert "w why" not in texts(near, 80, 1)[0]
 
 
+def test_what_exactly_moves_is_left_out_before_the_sentence_is_cut() -> None:
+    moves = replace(HUNG, told="7 wait for TP5 (pid 4711), which moves (12.1 GiB of file data in 30 s)")
+    assert "12.1 GiB" in texts(moves, 120, 1)[0]
+    row = texts(moves, 80, 1)[0]
+    assert "7 wait for TP5 (pid 4711), which moves " in row
+    assert row.endswith(" w why ")
+
+
 def test_it_reads_without_colour_and_in_ascii() -> None:
     assert texts(HUNG, 80, 1, ASCII)[0].startswith(" x HUNG 1:12 | 7 wait for TP5")
     assert all(text.isascii() for text in texts(HUNG, 160, 3, ASCII))

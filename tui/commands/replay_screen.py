@@ -68,6 +68,10 @@ class PlayerView:
         """Cancel or disarm the benchmark."""
         return self._player.cancel_bench()
 
+    def can_diagnose(self) -> bool:
+        """Return that there is nothing to look into."""
+        return False
+
     def diagnose_plan(self) -> str:
         """Say that there is nothing to look into."""
         return "this is a recording: there is no process to look into"

@@ -58,6 +58,10 @@ class SessionView:
         """Cancel or disarm the benchmark."""
         return self._session.cancel_bench()
 
+    def can_diagnose(self) -> bool:
+        """Return whether there is something to look into."""
+        return self._session.can_diagnose
+
     def diagnose_plan(self) -> str:
         """Say what a diagnosis would touch."""
         return self._session.diagnosis_plan()

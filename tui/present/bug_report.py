@@ -4,6 +4,7 @@ Arguments, variables and log lines come masked from the host; they are masked on
 another program is not.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -22,6 +23,7 @@ LINE_CHARACTERS = 1000
 CHARACTERS = 40_000
 """Less than terminals take in one copy, also where every letter is two bytes."""
 _ACCESS = ("GET /", "POST /")
+_FIGURES = re.compile(r"\d[\d.,]*")
 
 
 def report_text(state: Meaning, client_now_s: float, *, version: str) -> str:
@@ -39,7 +41,7 @@ def report_text(state: Meaning, client_now_s: float, *, version: str) -> str:
         ("Phases", _phases(state, now_s)),
         ("Arguments", _arguments(state)),
         ("Environment", _environment(state)),
-        (f"Log, the last {LOG_LINES} lines that say something", log_lines(state)),
+        (f"Log, the last {LOG_LINES} lines of their own kind", log_lines(state)),
     )
     lines = [line for heading, body in parts for line in _part(heading, body)]
     return shortened("\n".join(lines), CHARACTERS) + "\n"
@@ -142,13 +144,26 @@ def _environment(state: Meaning) -> Iterator[str]:
 
 
 def log_lines(state: Meaning) -> list[str]:
-    """Return the last lines of the log that are no bars and no requests, and the one that tells the cause."""
-    telling = (line for line in reversed(state.log.lines) if says_something(line.text))
-    found = list(islice(telling, LOG_LINES))[::-1]
+    """Return the last lines of the log that say something of their own, and the one that tells the cause.
+
+    Of lines that differ in figures alone (every rank writes most of them) the newest stands for all. A bar
+    under way comes last.
+    """
+    found = sorted(islice(_telling(state), LOG_LINES), key=lambda line: line.number)
     quote = state.last_end.quote if state.outcome == "failed" and state.last_end is not None else None
     if quote is not None and quote.number not in {line.number for line in found}:
         found = [BufferedLine(quote.number, quote.text), *found]
-    return [line.text for line in found]
+    return [*(line.text for line in found), *([state.log_tail] if state.log_tail else [])]
+
+
+def _telling(state: Meaning) -> Iterator[BufferedLine]:
+    """Give such lines, the newest first."""
+    seen: set[str] = set()
+    for line in reversed(state.log.lines):
+        kind = _FIGURES.sub("#", line.text)
+        if kind not in seen and says_something(line.text):
+            seen.add(kind)
+            yield line
 
 
 def says_something(text: str) -> bool:

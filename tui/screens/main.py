@@ -57,6 +57,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Binding("b", "bench", "Run the benchmark, or arm it until ready", id="app.bench"),
         Binding("B", "cancel_bench", "Cancel or disarm the benchmark", id="app.bench_cancel"),
         Binding("w", "why", "Why the verdict is what it is", id="app.why", priority=True),
+        Binding(
+            "d",
+            "diagnose",
+            "Look into the quiet ranks; says first what that touches",
+            id="app.diagnose",
+            priority=True,
+        ),
         Binding("space", "pause", "Hold the picture; data is still collected", id="app.pause"),
         Binding("escape", "back", "Leave search, or zoom", id="app.back"),
         Binding("tab", "focus_next", "Next pane", id="pane.next"),
@@ -212,11 +219,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def action_why(self) -> None:
         """Show all that speaks for the verdict; a key pressed at once after this one belongs there."""
+        await self._why()
+
+    async def action_diagnose(self) -> None:
+        """Say what a diagnosis touches, where its results are shown too; a second press does it."""
+        (await self._why()).action_diagnose()
+
+    async def _why(self) -> WhyScreen:
         self._leave_to_search_box()
         if self.app.screen is not self:
             raise SkipAction
         why = WhyScreen(self._view, self._table, self._palette, self._glyphs, self._can_paint, self.answer)
         await self.app.push_screen(why)
+        return why
 
     def action_pause(self) -> None:
         """Hold the picture, or let it go on."""

@@ -18,6 +18,9 @@ from widgets.status_bar import StatusBar
 from widgets.why_pane import WhyPane
 
 REFRESH_S = 0.5
+ARMED_PAINTS = 20
+"""For so many paints (10 s) a second press does what the first one announced."""
+TOP = 100_000
 _ANSWER_PAINTS = 16
 
 
@@ -27,6 +30,9 @@ class WhyScreen(ModalScreen[None], inherit_bindings=False):
     AUTO_FOCUS = "#why"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,w,q", "dismiss", "Close it", id="why.close", show=False),
+        Binding(
+            "d", "diagnose", "Look into the quiet ranks; says first what that touches", id="why.diagnose"
+        ),
         Binding("y", "report", "Copy a bug report (OSC 52), and write it to a file", id="why.report"),
     ]
 
@@ -42,6 +48,7 @@ class WhyScreen(ModalScreen[None], inherit_bindings=False):
         super().__init__()
         self._view = view
         self._tell = tell
+        self._armed = 0
         self._can_paint = can_paint
         self.pane = WhyPane(id="why", glyphs=glyphs)
         self.status = StatusBar(id="why-status", glyphs=glyphs)
@@ -58,6 +65,9 @@ class WhyScreen(ModalScreen[None], inherit_bindings=False):
 
     def paint(self) -> None:
         """Take over what speaks for the verdict now, unless the terminal is behind or gone."""
+        self._armed = max(self._armed - 1, 0)
+        if not self._armed:
+            self.pane.update_prompt("")
         if self._can_paint():
             self.pane.update_panel(self._view.why())
             self.status.update_sentence("")
@@ -66,6 +76,19 @@ class WhyScreen(ModalScreen[None], inherit_bindings=False):
         """Tell the person what a key did, here and in the notes."""
         self.status.answer(sentence, _ANSWER_PAINTS)
         self._tell(sentence)
+
+    def action_diagnose(self) -> None:
+        """Say what a diagnosis touches; do it when the key is pressed again at once."""
+        if self._armed:
+            self._armed = 0
+            self.pane.update_prompt("")
+            self.answer(f"asked for: {self._view.diagnose()}")
+        elif self._view.can_diagnose():
+            self._armed = ARMED_PAINTS
+            self.pane.action_move(-TOP)
+            self.pane.update_prompt(f"d again does this: {self._view.diagnose_plan()}")
+        else:
+            self.answer(self._view.diagnose_plan())
 
     def action_report(self) -> None:
         """Copy the bug report, and write it to a file for terminals that take no copy."""
