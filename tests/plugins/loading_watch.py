@@ -167,14 +167,12 @@ async def judge(
     end_s = time.monotonic() + at_most_s
     async for event in session.updates():
         watched.events.append(event)
-        if isinstance(event, Hello):
-            watched.agents.add(event.pid)
         if not isinstance(event, Tick):
             continue
-        for pid in list(watched.agents)[:1]:
-            watched.agents.update(children_of(pid))
-        verdict = session.state.judgement(event.mono_s)
+        verdict = session.state.judged
         if verdict is not None:
             watched.verdicts.append(verdict)
         if until(watched) or time.monotonic() > end_s:
-            return
+            break
+    for agent in watched.all(Hello):
+        watched.agents |= {agent.pid, *children_of(agent.pid)}

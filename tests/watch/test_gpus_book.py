@@ -2,6 +2,8 @@
 
 from watched_host import Watch
 
+from tui.events import GpuProcess, GpuProcesses
+
 
 def test_the_slope_is_that_of_the_last_ten_seconds(watched: Watch) -> None:
     host = watched()
@@ -63,3 +65,16 @@ def test_peaks_count_from_the_load_that_is_followed(watched: Watch) -> None:
     host.starts()
     host.gpus(700.0)
     assert host.state.gpus.by_index[0].peak_mib == 700.0
+
+
+def test_who_held_a_gpu_is_known_after_it_is_lost_and_forgotten_once_it_is_back(watched: Watch) -> None:
+    host = watched()
+    host.gpus(1024.0)
+    held = [GpuProcess(index=0, pid=7, memory_mib=1024.0)]
+    host.happen(GpuProcesses(**host.when, processes=held))
+    host.gpus(None, state="lost")
+    host.happen(GpuProcesses(**host.when, processes=[]))
+    assert host.state.gpus.held_by({7}) == {0}
+    host.gpus(0.0)
+    host.happen(GpuProcesses(**host.when, processes=[]))
+    assert host.state.gpus.held_by({7}) == set()

@@ -56,6 +56,11 @@ class Gpu:
         self.peak_mib = self.sample.memory_used_mib if self.sample else None
 
     @property
+    def lost(self) -> bool:
+        """Whether the driver cannot reach it any more."""
+        return self.sample is not None and self.sample.state == "lost"
+
+    @property
     def slope_gib_s(self) -> float | None:
         """Change of used memory over the last 10 s (or less, from 1 s on) in GiB/s, None when not known."""
         if len(self._memory) < 2:
@@ -93,7 +98,13 @@ class GpuBook:
                     self._gpu(detail.index).detail = detail
                     self._gpu(detail.index).received.take(event.mono_s, detail.pcie_received_mib)
             case GpuProcesses():
-                self.processes = event.processes
+                self.processes = event.processes + self._held_when_lost(event)
+
+    def _held_when_lost(self, event: GpuProcesses) -> list[GpuProcess]:
+        """Return who held a GPU that is lost: of it nothing is listed any more, and they hang on it."""
+        listed = {process.index for process in event.processes}
+        lost = {index for index, gpu in self.by_index.items() if gpu.lost} - listed
+        return [process for process in self.processes if process.index in lost]
 
     def new_load(self) -> None:
         """A load begins: peaks count from here."""

@@ -65,6 +65,11 @@ class GpuMoves:
         self.pcie.take(detail.pcie_received_mib, at_s)
 
     @property
+    def lost(self) -> bool:
+        """Whether the driver cannot reach it any more."""
+        return self.sample is not None and self.sample.state == "lost"
+
+    @property
     def idle_w(self) -> float | None:
         """Its power while it idles with a context, the median of what was seen; None before that."""
         return median(self._idle) if self._idle else None

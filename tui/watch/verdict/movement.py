@@ -217,7 +217,8 @@ class Movement:
             self._gpu(sample.index).take(sample, at_s, peers)
 
     def _take_users(self, event: GpuProcesses) -> None:
-        self._users = {}
+        # Of a lost GPU nothing is listed any more: who held it hangs on it.
+        self._users = {index: held for index, held in self._users.items() if self._gpu(index).lost}
         for each in event.processes:
             self._users.setdefault(each.index, set()).add(each.pid)
 
