@@ -144,4 +144,4 @@ def test_reading_is_spread_so_that_it_costs_a_bounded_share(monkeypatch: pytest.
         )
     assert set(reads) == set(range(8))
     assert max(reads.count(pid) for pid in range(8)) - min(reads.count(pid) for pid in range(8)) <= 1
-    assert 0.01 * len(reads) <= 120 * 0.003 + 0.02
+    assert 0.01 * len(reads) <= (120 + 30) * 0.002 + 0.01
