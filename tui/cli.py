@@ -24,7 +24,7 @@ USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 OUTPUT_FULL = 74
-COMMANDS = ("watch", "wait", "bench", "explain", "replay", "recordings", "export", "demo")
+COMMANDS = ("watch", "wait", "bench", "diagnose", "explain", "replay", "recordings", "export", "demo")
 ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 OUR_PACKAGES = ("widgets", "themes")
 
@@ -214,6 +214,7 @@ def wait(
     timeout: flags.Timeout = None,
     json: flags.Json = None,
     restarts: flags.Restarts = None,
+    fail_on: flags.FailOn = None,
     port: flags.Port = None,
     log: flags.Log = None,
     pid: flags.Pid = None,
@@ -254,6 +255,31 @@ def bench(
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
     from tui.commands import bench_run as command
+
+    return partial(command.run, chosen)
+
+
+@app.command()
+def diagnose(
+    context: typer.Context,
+    host: flags.Host = None,
+    json: flags.Json = None,
+    port: flags.Port = None,
+    url: flags.Url = None,
+    log: flags.Log = None,
+    pid: flags.Pid = None,
+    model: flags.Model = None,
+    interval: flags.Interval = None,
+    api_key_env: flags.ApiKeyEnv = None,
+    ready_on: flags.ReadyOn = None,
+    insecure: flags.Insecure = None,
+    ca_file: flags.CaFile = None,
+    record: flags.Record = None,
+    ssh_config: flags.SshConfig = None,
+) -> Run:
+    """Look into the quiet ranks: three stack dumps by py-spy, then NCCL RAS. Says first what it touches."""
+    chosen = _choices(context)
+    from tui.commands import diagnose as command
 
     return partial(command.run, chosen)
 

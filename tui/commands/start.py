@@ -23,7 +23,7 @@ from tui.watch.options import WatchOptions
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
-COMMANDS = ("watch", "wait", "bench", "explain", "replay", "recordings", "export", "demo")
+COMMANDS = ("watch", "wait", "bench", "diagnose", "explain", "replay", "recordings", "export", "demo")
 
 
 def host_of(choices: Choices) -> str | None:

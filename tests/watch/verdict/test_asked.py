@@ -84,6 +84,19 @@ def test_what_moved_after_the_first_look_takes_a_proof_back() -> None:
     assert numbers(found, "R4(f, g)").endswith("something has moved since")
 
 
+def test_a_watch_that_has_just_begun_waits_for_30_s_of_silence() -> None:
+    host = VerdictHost(2)
+    host.all_do(WAITS)
+    host.run(21)
+    proof = Proof("stacks", "the stack of TP1 is unchanged", "TP1", 102, host.now_s - 20)
+
+    early = verdict(host, proofs=(proof,))
+    host.run(10)
+
+    assert (early.word, rule(early, "R4(f, g)")) == ("quiet", "nearly")
+    assert verdict(host, proofs=(proof,)).word == "hung"
+
+
 def test_one_that_is_taken_back_does_not_hide_another() -> None:
     host = quiet()
     old = Proof("stacks", "old", "TP0", 101, 0.0)

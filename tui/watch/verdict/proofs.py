@@ -31,6 +31,8 @@ THREADS_S = 30.0
 """Threads are read from 20 s of suspicion on, each 10 s at most; CPU time is that of all of them always."""
 SPIN_QUIET_S = 60.0
 SPIN_S = 30.0
+ASKED_QUIET_S = 30.0
+"""What was found on request counts from then on; a watch that has just begun knows of no movement before."""
 SLEEPS = ("futex", "hrtimer_nanosleep")
 """Where threads wait for each other or for nothing; a wait for a pipe or a child may end by that child."""
 
@@ -243,6 +245,9 @@ def _asked(scene: Scene) -> Check:
         if culprit is None:
             culprit = next((each for each in scene.ranks if each.rank.name == found.rank), None)
         doubt = _stale_or_busy(scene, found, culprit)
+        if not doubt and scene.silence_s < ASKED_QUIET_S:
+            numbers = f"{found.sentence}; nothing moves for {clock_text(scene.silence_s)} (counts from 0:30)"
+            return _check(rule, "nearly", numbers, scene.quiet_since_s + ASKED_QUIET_S)
         if not doubt:
             cause = filled(RAS if found.kind == "ras" else STACKS, sentence=found.sentence, pid=found.pid)
             waits = scene.others(culprit) if culprit is not None else ()
