@@ -198,12 +198,25 @@ def test_another_job_at_the_same_port_proves_nothing_of_this_one() -> None:
     assert "NCCL RAS: what it found of another job is left out" in asking.diagnosis.lines(NAMES)
 
 
-def test_a_process_that_ras_calls_dead_and_that_was_read_is_no_proof() -> None:
-    dead = "DEAD\n  1 job process is considered dead\n  Process 12 on node 127.0.0.1 managing GPU 1\n"
+DEAD = "DEAD\n  1 job process is considered dead\n  Process 12 on node 127.0.0.1 managing GPU 1\n"
+
+
+def test_a_process_that_ras_calls_dead_is_no_proof_unless_it_could_not_be_read() -> None:
+    asking = Asking()
+    for _ in range(2):
+        asking.ras(incomplete(12) + DEAD)
+    assert asking.diagnosis.proofs(NAMES) == ()
+
+    asking.say("stacks", "the process has ended", found=False, pid=12)
+
+    assert [proof.pid for proof in asking.diagnosis.proofs(NAMES)] == [12]
+
+
+def test_one_that_ras_calls_dead_and_that_was_read_is_said_to_live() -> None:
     asking = Asking()
     asking.round(p12="a (m.py:1)")
-    asking.ras(incomplete(12) + dead)
-    asking.ras(incomplete(12) + dead)
+    asking.ras(incomplete(12) + DEAD)
+    asking.ras(incomplete(12) + DEAD)
 
     assert asking.end().proofs(NAMES) == ()
     assert any("was stopped for a while" in line for line in asking.diagnosis.lines(NAMES))

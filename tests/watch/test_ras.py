@@ -1,6 +1,7 @@
 """What NCCL RAS answers, as text (measured answers of NCCL 2.28.9 among them) and as JSON, read."""
 
 import json
+from pathlib import Path
 
 import pytest
 from ras_server import HEALTHY, incomplete, mismatch
@@ -151,3 +152,23 @@ def test_json_of_ranks_that_cannot_be_is_left_out() -> None:
 )
 def test_json_in_another_form_is_not_understood(odd: dict[str, object]) -> None:
     assert read_ras(whole(**odd).splitlines()) is None
+
+
+ANSWERS = sorted((Path(__file__).parents[3] / "shared" / "recordings").glob("*/ras.txt"))
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=[path.parent.name for path in ANSWERS])
+def test_every_answer_of_the_recordings_is_understood_and_names_the_stopped_rank_alone(path: Path) -> None:
+    # What RAS calls dead is left out: in one recording both ranks serve on, and each is called so in turn.
+    answers = [part.partition("\n")[2] for part in path.read_text().split("=== ")[1:]]
+    reports = [read(answer) for answer in answers if "NCCL version" in answer]
+
+    named = {
+        rank.rank
+        for report in reports
+        for found in report.findings
+        for rank in found.ranks
+        if rank.pid not in report.dead
+    }
+    assert len(reports) > 3
+    assert named == {1}

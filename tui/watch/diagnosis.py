@@ -198,6 +198,10 @@ class Diagnosis:
         yield Proof("stacks", sentence, names.get(culprit.pid), culprit.pid, self.began_s)
 
     def _ras_proofs(self, names: Names) -> Iterator[Proof]:
+        """Give what two answers found alike, but not of processes that RAS calls dead and that may live.
+
+        Whoever was stopped for a minute is called dead for ever (measured: both of two ranks that served on).
+        """
         reports = [(at_s, report) for at_s, report in self._ras if report is not None]
         if len(reports) < 2:
             return
@@ -205,7 +209,7 @@ class Diagnosis:
         for finding in unchanged(first, second):
             if finding.kind == "error" or not self._is_own(finding, names):
                 continue
-            if any(self._lives_on(rank.pid, second) for rank in finding.ranks):
+            if any(rank.pid in second.dead and rank.pid not in self._unread for rank in finding.ranks):
                 continue
             pid = next((rank.pid for rank in finding.ranks if rank.pid in names), None)
             alone = pid if len(finding.ranks) == 1 else None

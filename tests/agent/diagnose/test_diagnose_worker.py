@@ -169,7 +169,8 @@ def test_ras_is_not_asked_where_it_could_do_harm(
     start_python: StartPython, asked: dict[str, Any], why: str
 ) -> None:
     with ras_server(HEALTHY) as server:
-        said = diagnose(start_python(IDLE).pid, **{"ras_port": server.port, **asked})
+        more: dict[str, Any] = {"ras_port": server.port, **asked}
+        said = diagnose(start_python(IDLE).pid, tool=TOOL, **more)
 
         assert server.connections == 0
     (refusal,) = of(said, "ras")
