@@ -71,6 +71,7 @@ def test_a_quiet_load_counts_down_to_its_stall() -> None:
     assert later.countdown == f"stalled in 0:{int(found.until_s - host.now_s) - 10:02}"
     assert (later.word, later.mood, later.told) == ("QUIET", Mood.WARNING, "")
     assert shown(verdict(host, past=Past(silences_s=(41.0,))), host).countdown.endswith("longest before 0:41")
+    assert "longest" not in shown(verdict(host, past=Past(silences_s=(0.4,))), host).countdown
 
 
 @pytest.mark.parametrize(
