@@ -74,6 +74,7 @@ class Flags:
     prefix: tuple[str, ...] = ()
     node_rank: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ("--nnodes",)
+    quantization: tuple[str, ...] = ("--quantization", "-q")
     headless: tuple[str, ...] = ()
     hub_cache: tuple[str, ...] = ("--download-dir", "--huggingface-hub-cache")
     revision: tuple[str, ...] = ("--revision",)
@@ -112,6 +113,7 @@ class ServerArguments:
     load_format: str | None = None
     expert_parallel: bool = False
     nodes: int | None = None
+    quantization: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

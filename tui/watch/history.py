@@ -10,6 +10,7 @@ from tui.engines.phase import Phase
 from tui.events import History
 from tui.past_load import PastLoad, PhaseTime
 from tui.watch.gpus import GpuBook
+from tui.watch.silences import Silences
 from tui.watch.target import Server
 from tui.watch.timeline import PhaseSpan
 from tui.watch.verdict.situation import Past
@@ -26,8 +27,8 @@ Cache = Literal["cold", "warm"]
 class LoadKey:
     """What makes two loads comparable, as far as it is known yet.
 
-    ``engine`` to ``data_parallel`` must be the same (None: the arguments do not give it); the others decide
-    only where both loads know them.
+    ``engine`` to ``data_parallel`` and ``quantization`` must be the same (None: the arguments do not give
+    it); the others decide only where both loads know them.
     """
 
     engine: str
@@ -40,17 +41,14 @@ class LoadKey:
     gpu_name: str | None = None
     host: str | None = None
     cache: Cache | None = None
+    quantization: str | None = None
 
     def fits(self, load: PastLoad) -> bool:
         """Whether a past load ran the same engine and model in the same shape."""
-        same = (self.engine, self.model, self.tensor_parallel, self.pipeline_parallel, self.data_parallel)
-        return same == (
-            load.engine,
-            load.model,
-            load.tensor_parallel,
-            load.pipeline_parallel,
-            load.data_parallel,
-        ) and (self.gpus is None or load.gpus is None or self.gpus == load.gpus)
+        shape = (self.tensor_parallel, self.pipeline_parallel, self.data_parallel)
+        theirs = (load.tensor_parallel, load.pipeline_parallel, load.data_parallel)
+        same = (self.engine, self.model, self.quantization) == (load.engine, load.model, load.quantization)
+        return same and shape == theirs and (self.gpus is None or load.gpus is None or self.gpus == load.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +176,7 @@ def key_of(
         gpu_name=names.pop() if len(names) == 1 else None,
         host=host,
         cache=cache,
+        quantization=arguments.quantization,
     )
 
 
@@ -200,6 +199,7 @@ def past_load(
     ready_s: float,
     wall_s: float,
     pcie_received_mib: float | None = None,
+    silences: Silences | None = None,
 ) -> PastLoad:
     """Return a load that has just become ready as a past one. ``ready_s`` counts from the server's start."""
     return PastLoad(
@@ -214,21 +214,35 @@ def past_load(
         data_parallel=key.data_parallel,
         wall_s=round(wall_s, 3),
         ready_s=round(ready_s, 3),
-        phases=_stays(spans),
+        phases=_stays(spans, silences or Silences()),
         pcie_received_mib=pcie_received_mib,
         cache=key.cache,
+        quantization=key.quantization,
+        weights_mib_s=_weights_rate(spans, pcie_received_mib),
     )
 
 
-def _stays(spans: Sequence[PhaseSpan]) -> list[PhaseTime]:
-    ended = [span for span in spans if span.phase is not Phase.READY and span.ended_s is not None]
+def _weights_rate(spans: Sequence[PhaseSpan], received_mib: float | None) -> float | None:
+    """Return how fast the weights reached one GPU, over the first stay in their phase."""
+    span = next((span for span in spans if span.phase is Phase.WEIGHTS), None)
+    seconds = span.seconds(span.ended_s) if span is not None and span.ended_s is not None else None
+    return round(received_mib / seconds, 1) if received_mib and seconds else None
+
+
+def _stays(spans: Sequence[PhaseSpan], silences: Silences) -> list[PhaseTime]:
+    ended = [
+        (stay, span)
+        for stay, span in enumerate(spans)
+        if span.phase is not Phase.READY and span.ended_s is not None
+    ]
     stays = [
         PhaseTime(
             phase=span.phase.value,
             seconds=_rounded(span.seconds(span.ended_s or 0.0)),
             longest_silence_s=_rounded(span.longest_silence_s),
+            joint_silence_s=_rounded(silences.of(stay)),
         )
-        for span in ended
+        for stay, span in ended
     ]
     return stays if len(stays) <= STAYS else _summed(stays)
 
@@ -243,11 +257,13 @@ def _summed(stays: Sequence[PhaseTime]) -> list[PhaseTime]:
 
 def _sum(one: PhaseTime, other: PhaseTime) -> PhaseTime:
     silences = [each.longest_silence_s for each in (one, other) if each.longest_silence_s is not None]
+    joint = [each.joint_silence_s for each in (one, other) if each.joint_silence_s is not None]
     unknown = one.seconds is None or other.seconds is None
     return PhaseTime(
         phase=one.phase,
         seconds=None if unknown else round((one.seconds or 0.0) + (other.seconds or 0.0), 3),
         longest_silence_s=max(silences, default=None),
+        joint_silence_s=max(joint, default=None),
     )
 
 

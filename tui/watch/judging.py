@@ -9,6 +9,7 @@ from tui.signals import Evidence, LockFile, Locks
 from tui.signals import GpuFault as FaultEvent
 from tui.watch.diagnosis import Diagnosis
 from tui.watch.ranks import ranks_of
+from tui.watch.silences import Silences
 from tui.watch.target import Member, Server
 from tui.watch.verdict.movement import Movement
 from tui.watch.verdict.rules import judge
@@ -44,6 +45,7 @@ class Judging:
     faults: list[GpuFault] = field(default_factory=list[GpuFault])
     locks: tuple[Lock, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    silences: Silences = field(default_factory=Silences)
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _ranks: frozenset[str] = frozenset()
     _named: Server | None = None
@@ -71,6 +73,7 @@ class Judging:
         self.gone.clear()
         self.faults.clear()
         self.locks, self.diagnosis = (), Diagnosis()
+        self.silences.clear()
 
     @property
     def names(self) -> dict[int, str]:

@@ -42,6 +42,7 @@ from tui.watch.load import Load
 from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
 from tui.watch.target import Server, choose, servers
+from tui.watch.verdict.verdict import Verdict
 
 # fmt: off
 FROM_HOST = (
@@ -166,6 +167,7 @@ class WatchState(Meaning):
                 ready_s - load.started_s,
                 wall_s,
                 None if came is None else round(came.mean_received_mib, 1),
+                self.judging.silences,
             )
             self.past_loads.add(self.finished)
 
@@ -303,6 +305,13 @@ class WatchState(Meaning):
             return
         self._judged_at, self._judged_s = at, now_s
         self._judged = self.judgement(now_s)
+        if self._judged is not None and not load.ready and not load.ended:
+            self._note_silence(load, self._judged, now_s)
+
+    def _note_silence(self, load: Load, judged: Verdict, now_s: float) -> None:
+        spans = load.timeline.spans
+        if spans:
+            self.judging.silences.note(len(spans) - 1, judged.silence_s, spans[-1].seconds(now_s))
 
     def _note(
         self,

@@ -245,3 +245,14 @@ def test_a_ready_server_that_does_not_answer_and_does_nothing_is_stalled() -> No
     host.run(70)
     assert verdict(host, unanswered_s=30.0).word == "ready"
     assert verdict(host, unanswered_s=65.0).word == "stalled"
+
+
+def test_a_rank_that_moved_only_before_the_others_began_to_wait_is_not_said_to_move() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2)
+    host.phase(Phase.WEIGHTS)
+    host.run(40)
+    host.phase(Phase.CAPTURE)
+    host.doing = [SPINS, IDLES]
+    host.run(20)
+    told = verdict(host)
+    assert (told.word, told.rank, told.sentence) == ("progressing", None, "progressing in capture")

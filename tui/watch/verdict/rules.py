@@ -16,6 +16,8 @@ from tui.watch.verdict.verdict import RuleResult, Verdict
 from tui.watch.verdict.words import NOT_ANSWERING, filled, names, wait_words
 from tui.watch.words import clock_text
 
+NOW_S = 5.0
+"""What moved less than this before the newest movement moves beside it."""
 SLOW_RATE = 3.0
 SLOW_TIME = 2.0
 SLOW_LEAST_S = 30.0
@@ -64,6 +66,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         until_s=found.until_s,
         longest_s=max(moment.situation.past.silences_s, default=None),
         rules=rules,
+        silence_s=moment.silence_s if moment.judged and not moment.movement.blind_s(moment.now_s) else None,
     )
 
 
@@ -149,7 +152,8 @@ def _progressing(moment: Scene) -> Check:
 
 def _waits(moment: Scene) -> tuple[RankMoves | None, tuple[str, ...]]:
     """Return the one rank that others wait for while it moves, and who waits."""
-    moving = [each for each in moment.moving if each.waiting_s is None]
+    since_s = _wait_began_s(moment)
+    moving = [each for each in moment.moving if each.waiting_s is None and _newest_s(each) >= since_s]
     if not moving or len(moment.ranks) < 2:
         return None, ()
     waiting = tuple(each.rank.name for each in moment.ranks if each not in moving)
@@ -158,14 +162,23 @@ def _waits(moment: Scene) -> tuple[RankMoves | None, tuple[str, ...]]:
     return None, waiting
 
 
+def _wait_began_s(moment: Scene) -> float:
+    """Return when the last of those began to wait whose GPUs show it: who moved only before moves no more."""
+    waits = [each.waiting_s for each in moment.waiting if each.waiting_s is not None]
+    return moment.now_s - min(waits, default=WINDOW_S)
+
+
+def _newest_s(rank: RankMoves) -> float:
+    return max((each.moved_s for each in rank.moved if each.moved_s is not None), default=0.0)
+
+
 def _most(rank: RankMoves) -> str:
-    """Return the most telling of what moves."""
+    """Return the most telling of what moves now."""
+    newest_s = _newest_s(rank)
+    now = [each for each in rank.moved if each.moved_s is not None and newest_s - each.moved_s <= NOW_S]
     order = (Channel.COMPILE, Channel.PCIE, Channel.FILE, Channel.WRITTEN)
-    for channel in order:
-        found = rank.of(channel)
-        if found is not None and found.state == "moved" and found.figure:
-            return found.figure
-    return rank.moved[0].figure or rank.moved[0].channel.words
+    told = sorted(now, key=lambda each: order.index(each.channel) if each.channel in order else len(order))
+    return next((each.figure for each in told if each.figure), told[0].channel.words)
 
 
 def _slow(moment: Scene) -> Check:

@@ -31,7 +31,8 @@ class Verdict:
     ``until_s`` is when a quiet load will count as stalled or hung if nothing moves, None where that cannot
     be told; ``longest_s`` is the longest silence of past loads in this phase, None without any. ``cause``,
     ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are all rules in their
-    order, the first that matched made the verdict.
+    order, the first that matched made the verdict. ``silence_s`` is for how long nothing of the server has
+    moved, None where that cannot be told.
     """
 
     word: Word
@@ -48,6 +49,7 @@ class Verdict:
     until_s: float | None = None
     longest_s: float | None = None
     rules: tuple[RuleResult, ...] = ()
+    silence_s: float | None = None
 
     @property
     def severity(self) -> int:
