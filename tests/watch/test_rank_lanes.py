@@ -12,17 +12,23 @@ from tui.replay.headless import Run
 from tui.replay.tape import Tape
 from tui.watch.options import WatchOptions
 from tui.watch.rank_lanes import RankLane, rank_lanes, wait_of
+from tui.watch.state import WatchState
 
 
-def at(name: str, t: float) -> tuple[RankLane, ...]:
-    """Return the ranks of a scenario at so many seconds of it."""
+def state_at(name: str, t: float) -> tuple[WatchState, float]:
+    """Return the state of a scenario at so many seconds of it, and the host's time then."""
     run = Run(Tape(name, WatchOptions(), simulation(scenario(name)).events))
     for step in run.steps():
         if step.t >= t:
             now_s = run.state.source_now(step.event.client_s)
             assert now_s is not None
-            return rank_lanes(run.state, now_s)
+            return run.state, now_s
     raise AssertionError("the scenario is shorter")
+
+
+def at(name: str, t: float) -> tuple[RankLane, ...]:
+    """Return the ranks of a scenario at so many seconds of it."""
+    return rank_lanes(*state_at(name, t))
 
 
 def test_all_ranks_read_while_weights_come() -> None:
@@ -65,6 +71,13 @@ def test_what_a_rank_does_is_said_in_one_word(doing: Doing, wait: str) -> None:
     host.run(40)
     moves = host.movement.of(replace(host.ranks[1], phase=Phase.WEIGHTS), host.now_s, Phase.WEIGHTS)
     assert wait_of(moves) == wait
+
+
+def test_there_is_a_time_to_ready_until_the_load_stands() -> None:
+    state, now_s = state_at("capture-suspended", 30.0)
+    assert state.estimate(now_s) is not None
+    state, now_s = state_at("capture-suspended", 60.0)
+    assert (state.verdict, state.estimate(now_s)) == ("suspended", None)
 
 
 def test_without_a_server_there_are_no_ranks() -> None:

@@ -32,7 +32,7 @@ def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
         fraction=None if now_s is None else _fraction(state, now_s),
         work=_work(state, now_s, found),
         waits=_waits(state),
-        estimate=_estimate(found),
+        estimate="T- unknown" if state.judged is not None and state.judged.stands else _estimate(found),
         mood=Mood.ACTIVE,
     )
 

@@ -347,9 +347,9 @@ class Meaning:
         return Matching((), "") if key is None else self.past_loads.matching(key)
 
     def estimate(self, now_s: float) -> Estimate | None:
-        """Return how long until ready (T-) at a time of the host; None: no estimate yet, or none any more."""
+        """Return how long until ready (T-); None: no estimate yet, or none (it is over, or stands)."""
         load = self._load
-        if load is None or load.ended or load.ready:
+        if load is None or load.ended or load.ready or (self._judged is not None and self._judged.stands):
             return None
         place = (load.engine or GENERIC).place
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None

@@ -55,3 +55,8 @@ class Verdict:
     def severity(self) -> int:
         """How bad it is, 0 for the best."""
         return SEVERITY[self.word]
+
+    @property
+    def stands(self) -> bool:
+        """Whether the load stands still for good, as far as can be told: no time to ready holds."""
+        return self.severity >= SEVERITY["stalled"]
