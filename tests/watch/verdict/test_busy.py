@@ -1,8 +1,10 @@
 """A rank that uses the CPU may work: it is named, and it is no proof of a hang. Found with real processes."""
 
+from dataclasses import replace
+
 import pytest
 from verdict_asking import loaded, numbers, rule, verdict
-from verdict_host import IDLES, Doing
+from verdict_host import IDLES, POLLS, Doing
 
 from tui.engines.phase import Phase
 from tui.watch.verdict.situation import Lock
@@ -46,3 +48,14 @@ def test_where_no_rank_stands_out_the_next_step_names_the_first_ones_process() -
     found = verdict(host)
     assert (found.word, found.rank) == ("hung", None)
     assert found.next_step == "py-spy dump --nonblocking --pid 101"
+
+
+def test_a_rank_that_polls_is_taken_for_one_also_in_the_moment_in_which_it_looks() -> None:
+    host = loaded(3, Phase.DISTRIBUTED, seconds=0)
+    host.all_do(POLLS)
+    host.run(70)
+    host.doing[1] = replace(POLLS, state="R", wchan="0")
+    host.run(1)
+    stale = Lock("/c/build/lock", 600.0, open=False)
+    assert sorted(verdict(host, locks=(stale,)).waiting) == ["TP0", "TP1", "TP2"]
+    assert (verdict(host).word, verdict(host).rank) == ("stalled", None)

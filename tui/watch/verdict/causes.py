@@ -41,7 +41,7 @@ def _busy(scene: Scene) -> list[RankMoves]:
 
 
 def _in(scene: Scene, wchan: str) -> bool:
-    return any((each.wchan or "").startswith(wchan) for each in scene.ranks)
+    return any((each.rests_in or "").startswith(wchan) for each in scene.ranks)
 
 
 def _distributed(scene: Scene) -> bool:

@@ -32,7 +32,8 @@ class RankMoves:
     ``quiet_since_s`` is the newest movement on any channel (or since when it is watched), ``waiting_s`` for
     how long its GPUs show the signature of a wait, None while they do not. ``state`` is the letter of its
     main thread, "?" where nobody told; ``asleep_s`` and ``frozen_s`` say for how long neither CPU time nor
-    wake-ups, or no counter at all, moved; None where that is not known. ``threads`` are told on suspicion.
+    wake-ups, or no counter at all, moved; None where that is not known. ``wchan`` is where it waited when it
+    was read, ``rests_in`` where it does most of the time. ``threads`` are told on suspicion.
     """
 
     rank: Rank
@@ -48,6 +49,7 @@ class RankMoves:
     frozen_s: float | None
     signals: bool
     compilers: int
+    rests_in: str | None = None
     threads: Threads | None = None
 
     def of(self, channel: Channel) -> Reading | None:
@@ -305,6 +307,7 @@ class Movement:
             state=main.state if main is not None and told else "?",
             state_s=now_s - main.state_since_s if main is not None and told else 0.0,
             wchan=main.wchan if main is not None else None,
+            rests_in=main.rests_in(now_s) if main is not None else None,
             cpu_pct=_summed(each.cpu_pct(now_s) for each in processes),
             asleep_s=_since(main.asleep.since_s if main is not None else None, now_s),
             frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),

@@ -14,6 +14,8 @@ MOVED_ANON_MIB = 16.0
 COMPILER_SHARE = 0.05
 """So much of a core makes a compiler one that works: 5 % (stalls research, P5)."""
 COMPILER_SPAN_S = 5.0
+RUNS = "0"
+"""What the kernel tells of where a process waits that runs."""
 CPU_NOISE_S = 0.02
 """Two ticks of the kernel's 10 ms clock: less is no CPU time."""
 
@@ -93,12 +95,16 @@ class ProcessMoves:
     asleep: Unchanged = field(default_factory=Unchanged)
     frozen: Unchanged = field(default_factory=Unchanged)
     threads: ThreadMoves = field(default_factory=ThreadMoves)
+    _rests_in: str | None = None
+    _rested_s: float | None = None
     _cpu_rest_s: float | None = None
     _cpu_since_s: float | None = None
 
     def take(self, signals: ProcessSignals, at_s: float) -> None:
         """Note a reading of the process itself."""
         self.read_s, self.wchan = at_s, signals.wchan
+        if signals.wchan not in (None, "", RUNS):
+            self._rests_in, self._rested_s = signals.wchan, at_s
         self.in_state(signals.state, at_s)
         self._take_shard(signals.shard, at_s)
         self.rss_file.take(signals.rss_file_mib, at_s)
@@ -136,6 +142,11 @@ class ProcessMoves:
         """When file data last moved, by any of its figures."""
         times = (self.rss_file.moved_s, self.read_chars.moved_s, self.disk.moved_s, self.shard_s)
         return max((each for each in times if each is not None), default=None)
+
+    def rests_in(self, now_s: float) -> str | None:
+        """Return where it waits in the kernel, for one that looks now and then: between its looks."""
+        rests = self._rested_s is not None and now_s - self._rested_s <= FRESH_S
+        return self._rests_in if rests else self.wchan
 
     def cpu_pct(self, now_s: float) -> float | None:
         """Return the CPU time of the last 30 s in percent of a core, None where it is not known (yet)."""
@@ -193,4 +204,6 @@ class ProcessMoves:
         self.asleep.void()
         self.frozen.void()
         self.threads.void()
-        self.shard_s = self.read_s = self.state_read_s = self._cpu_since_s = self._cpu_rest_s = None
+        self._rested_s = self.shard_s = self.read_s = self.state_read_s = self._cpu_since_s = (
+            self._cpu_rest_s
+        ) = None

@@ -69,7 +69,7 @@ def _rank_of(scene: Scene, pid: int | None) -> RankMoves | None:
 
 def _pollers(scene: Scene) -> list[RankMoves | None]:
     """Return who sleeps and looks again, as one does that waits for a file to vanish."""
-    return [each for each in scene.ranks if (each.wchan or "").startswith("hrtimer_nanosleep")]
+    return [each for each in scene.ranks if (each.rests_in or "").startswith("hrtimer_nanosleep")]
 
 
 def _stale(scene: Scene) -> Check:
@@ -172,7 +172,7 @@ def _asleep(scene: Scene) -> Check:
     awake = [each.rank.name for each in scene.ranks if not _threads_asleep(each)]
     if awake:
         return _check(rule, "nearly", f"{numbers}, but not all threads of {names(awake)} slept so long")
-    odd = [each.rank.name for each in scene.ranks if not (each.wchan or "").startswith(SLEEPS)]
+    odd = [each.rank.name for each in scene.ranks if not (each.rests_in or "").startswith(SLEEPS)]
     if odd:
         return _check(rule, "nearly", f"{numbers}, but {names(odd)}: where it sleeps is no lock or timer")
     if (scene.rest.cpu_pct or 0.0) >= BUSY_PCT or scene.compiling:

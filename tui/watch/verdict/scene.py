@@ -95,7 +95,7 @@ class Scene:
         """The one rank that stands as no other does, while all others have their like (research, 3.2)."""
         groups: dict[tuple[object, ...], list[RankMoves]] = {}
         for each in self.ranks:
-            groups.setdefault((each.in_kernel, each.wchan, bool(each.compilers)), []).append(each)
+            groups.setdefault((each.in_kernel, each.rests_in, bool(each.compilers)), []).append(each)
         alone = [group for group in groups.values() if len(group) == 1]
         if len(alone) != 1 or len(groups) < 2 or len(self.ranks) < 3:
             return []
