@@ -235,7 +235,7 @@ class Load:
                 continue
             heard = self._take_line(line, place in returns, mono_s, at_s, buffer)
             marks = heard.marks
-            if self.ready_s is None and self._news.new(line, marks, self.timeline.phase) and at_s is not None:
+            if self.ready_s is None and self._news.new(line, heard, self.timeline.phase) and at_s is not None:
                 self.heard_from.append(heard.speaker)
             active = active or bool(line.strip())
             if unheard and tells_progress(marks):

@@ -3,35 +3,40 @@
 import re
 from dataclasses import dataclass, field
 
-from tui.engines.marks import Mark, tells_progress
+from tui.engines.marks import Speaker, tells_progress
 from tui.engines.phase import Phase
+from tui.engines.reader import Heard
 
-# What varies in a line that says the same again: words with digits in them, and whatever is no letter.
-_VARIES = re.compile(r"\S*\d\S*|[^A-Za-z]+")
+# What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
+# letters alone (a part of an id), and whatever is no letter.
+_VARIES = re.compile(r"\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
 TEMPLATES = 4096
 """A log whose every line is new is not remembered without end."""
 
 
 @dataclass(slots=True)
 class LogNews:
-    """The templates (lines without their figures) of one phase of a load.
+    """The templates (lines without their figures) of one phase of a load, by who wrote them.
 
-    The same template again is a heartbeat, whatever its figures say: "waiting for 310 s" is no progress. A
-    bar counts by itself (``Bar``), so its line is none of them.
+    The same template again is a heartbeat, whatever its figures say: "waiting for 310 s" is no progress. What
+    another rank has said before is news from one that says it later. A bar counts by itself (``Bar``), so its
+    line is none of them.
     """
 
     phase: Phase | None = None
-    _seen: set[str] = field(default_factory=set[str])
+    _seen: set[tuple[Speaker, str]] = field(default_factory=set[tuple[Speaker, str]])
 
-    def new(self, line: str, marks: tuple[Mark, ...], phase: Phase | None) -> bool:
-        """Note a line; return whether it tells of progress."""
+    def new(self, line: str, heard: Heard, phase: Phase | None) -> bool:
+        """Note a line and what it says; return whether it tells of progress."""
+        marks = heard.marks
         if phase is not self.phase or len(self._seen) >= TEMPLATES:
             self.phase = phase
             self._seen.clear()
         if not tells_progress(marks) or any(mark.progress is not None for mark in marks):
             return False
         template = _VARIES.sub(" ", line).strip()
-        if not template or template in self._seen:
+        said = (heard.speaker, template)
+        if not template or said in self._seen:
             return False
-        self._seen.add(template)
+        self._seen.add(said)
         return True

@@ -171,6 +171,15 @@ def test_twice_a_short_past_time_is_not_slow_before_half_a_minute_more() -> None
     assert verdict(host, past=Past(durations_s=(0.0,))).word == "slow"
 
 
+def test_a_server_that_answers_otherwise_than_asked_for_is_never_slow() -> None:
+    host = VerdictHost(2, doing=[LOADS] * 2)
+    host.phase(Phase.WARMUP)
+    host.run(60)
+    past = Past(durations_s=(0.5,))
+    assert verdict(host, past=past).word == "slow"
+    assert verdict(host, past=past, answers="model: serves another").word == "progressing"
+
+
 def test_a_server_that_answers_otherwise_than_asked_does_not_stall() -> None:
     host = loaded(2, Phase.WARMUP, seconds=400)
     assert verdict(host).word != "quiet"

@@ -182,7 +182,10 @@ def _most(rank: RankMoves) -> str:
 
 
 def _slow(moment: Scene) -> Check:
-    """R3b: it moves, but under a third of the best past rate, or for over twice the longest past time."""
+    """R3b: it moves, but under a third of the best past rate, or for over twice the longest past time.
+
+    One that answers, though not as was asked for, has loaded: no time of its phases tells of it any more.
+    """
     rule, situation = "R3b slow", moment.situation
     best, rate, times = situation.past.best_rate_mib_s, situation.rate_mib_s, situation.past.durations_s
     told: list[str] = []
@@ -196,7 +199,7 @@ def _slow(moment: Scene) -> Check:
             f"{clock_text(stays)} in {situation.phase.words}, at most {clock_text(max(times))} before"
         )
         slow += told[-1:] if stays > max(SLOW_TIME * max(times), max(times) + SLOW_LEAST_S) else []
-    if not slow or not _moved(moment):
+    if not slow or situation.answers or not _moved(moment):
         return Check(
             RuleResult(rule, "nearly" if slow else "no", "; ".join(told) or "no past load to compare")
         )
