@@ -39,12 +39,11 @@ sys.exit(os.waitpid(pid, 0)[1] != 0)
 _CICC = """
 import ctypes, os, sys, time
 ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
-os.nice(10)
 while os.getppid() == int(sys.argv[1]):
-    until = time.process_time() + 0.05
+    until = time.process_time() + 0.03
     while time.process_time() < until:
         pass
-    time.sleep(0.05)
+    time.sleep(0.06)
 """
 
 # What SGLang's ranks print, in the order of a load. The last one that a case reaches is where it stands.
@@ -94,7 +93,7 @@ class World:
         os.write(1, f"[{now} TP{self.number}] {text}\n".encode())
 
     def begin_compiling(self) -> int:
-        """Start ``nvcc``, which starts ``cicc``, which keeps half a core busy; return its pid."""
+        """Start ``nvcc``, which starts ``cicc``, which keeps a third of a core busy; return its pid."""
         pid = os.fork()
         if pid == 0:
             die_with(os.getppid())
@@ -159,25 +158,26 @@ def _stale_lock(world: World) -> None:
 
 
 def _held_lock(world: World) -> None:
-    """TP0 has the lock file open and lives, the others wait until it is gone."""
+    """TP0 has made a lock file and lives, the others wait until it is gone."""
     if world.number != 0:
         _baton(world)
-    with (world.cache / "lock").open("w"):
-        sleep_on_a_lock()
+    take_baton(world.cache)
+    sleep_on_a_lock()
 
 
 def _live_lock(world: World) -> None:
-    """TP0 has the lock file open and compiles, the others wait until it is gone."""
+    """TP0 has made a lock file and compiles, the others wait until it is gone."""
     if world.number != 0:
         _baton(world)
-    with (world.cache / "lock").open("w"):
-        os.waitpid(world.begin_compiling(), 0)
+    take_baton(world.cache)
+    os.waitpid(world.begin_compiling(), 0)
 
 
 def _cpu(world: World) -> None:
     """TP0 works on one thread, and nothing else of it moves; the others wait for it."""
     if world.number != 0:
         sleep_on_a_lock()
+    os.nice(10)
     while True:
         sum(range(100_000))
 
@@ -215,7 +215,13 @@ def _memory(world: World) -> None:
         kept.append(bytearray(b"1") * 1024 * 1024)
 
 
+def take_baton(folder: Path) -> int:
+    """Make a lock file as torch's FileBaton does; return its open descriptor."""
+    return os.open(folder / "lock", os.O_CREAT | os.O_EXCL)
+
+
 def _baton(world: World) -> None:
+    _await(world.cache / "lock")
     while (world.cache / "lock").exists():
         time.sleep(POLL_S)
 

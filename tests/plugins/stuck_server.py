@@ -99,6 +99,11 @@ class StuckServer:
         self.pids = told.pids
         self.stuck_s = 0.0
 
+    @property
+    def keeper(self) -> int:
+        """The pid of the process that keeps the others."""
+        return self._keeper.pid
+
     def get_stuck(self) -> None:
         """Let it get stuck; returns when the harm is done. ``stuck_s`` is when, on the monotonic clock."""
         assert self._keeper.stdin is not None
@@ -226,8 +231,8 @@ class Keeper:
             (self.folder / compiler).symlink_to(os.path.realpath(sys.executable))
         cache = self.folder / "torch_extensions" / "py311_cu128" / "fused_moe"
         cache.mkdir(parents=True)
-        if self.name.endswith("-lock"):
-            (cache / "lock").touch()
+        if self.name == "stale-lock":
+            os.close(stuck_ranks.take_baton(cache))
             old_s = time.time() - STALE_S
             os.utime(cache / "lock", (old_s, old_s))
 
