@@ -78,7 +78,8 @@ class HostSignals(Event, frozen=True, kw_only=True, tag=wire.HOST_SIGNALS):
     """What the host's kernel counts, each 5 s: counters since its boot, shares of the last 10 s in percent.
 
     ``cgroup_oom_kills`` is that of the server's control group, ``memory_full_pct`` and ``io_some_pct`` are
-    pressure stall information.
+    pressure stall information. ``model_file_system`` is the type of the mount on which the model lies
+    ("nfs4", "fuse.juicefs"), None where that is not known.
     """
 
     oom_kills: int | None = None
@@ -86,6 +87,7 @@ class HostSignals(Event, frozen=True, kw_only=True, tag=wire.HOST_SIGNALS):
     cgroup_oom_kills: int | None = None
     memory_full_pct: float | None = None
     io_some_pct: float | None = None
+    model_file_system: str | None = None
 
 
 class LockFile(Part, frozen=True, kw_only=True):

@@ -16,6 +16,13 @@ from tui.watch.transfer import Transfer, gpus_of
 from tui.watch.verdict.situation import End, GpuFault, Past, Rank, Situation
 from tui.watch.verdict.words import Cause
 
+# fmt: off
+NETWORK = frozenset((
+    "nfs", "nfs4", "lustre", "ceph", "cifs", "smb3", "beegfs", "gpfs", "glusterfs", "afs", "fuse", "wekafs",
+    "pvfs2", "orangefs", "9p",
+))
+# fmt: on
+"""File systems that fetch what is read from elsewhere; also all named "fuse.something"."""
 _ASKED = ("health", "model", "token")
 
 
@@ -56,6 +63,7 @@ def circumstances(
         past=past,
         rate_mib_s=_rate(transfer),
         nodes=server.arguments.nodes or 1,
+        network_storage=_over_network(judging),
         downloading=_downloads(load),
         unanswered_s=_unanswered(load, now_s),
         answers=_answers(load),
@@ -166,3 +174,12 @@ def _answers(load: Load) -> str:
         return ""
     wrong = [rung for rung in load.ladder.rungs if rung.state == "bad" and rung.outcome in NEEDS_A_PERSON]
     return f"{wrong[-1].name}: {wrong[-1].answer}" if wrong else ""
+
+
+def _over_network(judging: Judging) -> bool:
+    """Whether the model lies on a file system that has to fetch it."""
+    host = judging.movement.host
+    kind = None if host is None else host.model_file_system
+    return kind is not None and (
+        kind in NETWORK or (kind.startswith("fuse.") and kind != "fuse.fuse-overlayfs")
+    )

@@ -10,7 +10,7 @@ import os
 import time
 
 from tui.agent import wire
-from tui.agent.signals import roles
+from tui.agent.signals import roles, storage
 from tui.agent.signals.family import Family, Member
 from tui.agent.signals.host import ControlGroup, host_signals
 from tui.agent.signals.reading import TICKS_PER_S, reading
@@ -45,9 +45,10 @@ def _watch_for(request: dict[str, Any], watch: Watch | None, channel: Channel) -
     pid, started_s = request.get("pid"), request.get("started_s")
     if pid is None:
         return None
-    if watch is not None and watch.of == (pid, started_s):
-        return watch
-    return Watch(channel, pid, started_s)
+    if watch is None or watch.of != (pid, started_s):
+        watch = Watch(channel, pid, started_s)
+    watch.loads(request.get("checkpoint"))
+    return watch
 
 
 class Watch:
@@ -63,6 +64,11 @@ class Watch:
         self._next_s = 0.0
         self._host_s = 0.0
         self._empty = False
+        self._storage: str | None = None
+
+    def loads(self, plan: dict[str, Any] | None) -> None:
+        """Learn which model is loaded, and by the list of mounts on what kind of file system it lies."""
+        self._storage = storage.file_system(self.of[0], storage.model_places(self.of[0], plan))
 
     def step(self, now_s: float) -> float:
         """Read what is due; return the seconds until the next time."""
@@ -131,10 +137,8 @@ class Watch:
         return told
 
     def _host(self) -> None:
-        fields = host_signals()
-        self._channel.send(
-            wire.stamped(wire.HOST_SIGNALS, cgroup_oom_kills=self._group.oom_kills(), **fields)
-        )
+        fields = dict(host_signals(), cgroup_oom_kills=self._group.oom_kills())
+        self._channel.send(wire.stamped(wire.HOST_SIGNALS, model_file_system=self._storage, **fields))
 
 
 def _name(member: Member) -> str:
