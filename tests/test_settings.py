@@ -63,6 +63,7 @@ def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -
         "speed": ("3", 3.0),
         "glyphs": ("ascii", "ascii"),
         "ready_on": ("model", "model"),
+        "fail_on": ("hung, stalled", ("hung", "stalled")),
         "ssh_config": (str(tmp_path / "file"), str(tmp_path / "file")),
         "api_key_env": ("KEY", "KEY"),
     }

@@ -7,6 +7,7 @@ sentence whose beginning (where the value stands) the caller knows.
 import os
 import re
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 DURATION = re.compile(
@@ -178,6 +179,24 @@ class OneOf:
             return word
         hint = nearest(word, self.choices)
         raise Wrong(f"must be {_listed(self.choices)}, not {word!r}{hint}")
+
+
+def some_of(*choices: str) -> "SomeOf":
+    """Return a reader that takes one or more of these words: ``a,b``, or a list of them."""
+    return SomeOf(choices)
+
+
+class SomeOf:
+    """Reads a few words of a set, each once, in the order in which they are given."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self._one = OneOf(choices)
+
+    def __call__(self, value: object) -> tuple[str, ...]:
+        given = cast("list[object]", value) if isinstance(value, list) else str(value).split(",")
+        return tuple(
+            dict.fromkeys(self._one(word.strip() if isinstance(word, str) else word) for word in given)
+        )
 
 
 def nearest(word: str, choices: tuple[str, ...]) -> str:

@@ -49,6 +49,7 @@ class Choices:
     ssh_config: str | None = None
     timeout: float = 1200.0
     restarts: bool = False
+    fail_on: tuple[Literal["stalled", "hung", "suspended"], ...] = ()
     concurrency: int = 8
     requests: int = 64
     input_tokens: int = 256
@@ -85,6 +86,7 @@ READERS: dict[str, Reader] = {
     "ssh_config": parse.readable_file,
     "timeout": parse.duration_s,
     "restarts": parse.flag,
+    "fail_on": parse.some_of("stalled", "hung", "suspended"),
     "concurrency": parse.whole,
     "requests": parse.whole,
     "input_tokens": parse.whole,

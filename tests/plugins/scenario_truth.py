@@ -29,7 +29,8 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Truth:
     """Times are seconds of the scenario; ``fault`` is the class at the end, ``told`` what fails on the
-    way, ``culprit`` rank and pid that the state names for it.
+    way, ``culprit`` rank and pid that the state names for it, ``dead_s`` when a part of the server is seen
+    to be gone where that is before its end.
 
     NOT ASSERTED SO FAR: ``verdict`` is the worst that will be thought of the load once the state tells loads
     that stand or crawl from those that go on; None where only the outcome counts.
@@ -44,16 +45,23 @@ class Truth:
     told: tuple[Change, ...] = ()
     culprit: Culprit = (None, None)
     server_code: int | None = None
+    dead_s: float | None = None
     verdict: Verdict | None = None
 
 
 TRUTH: dict[str, Truth] = {
     "ready": Truth(TO_CAPTURE + SERVES, CLIMBS, "ready", 0, 45.7),
     "capture-hang": Truth(
-        TO_CAPTURE, ((0.3, "process"),), "timeout", 3, 92.0, verdict=Verdict("hung", "TP5")
+        TO_CAPTURE, ((0.3, "process"),), "failed", 1, 152.6, fault="hung", verdict=Verdict("hung", "TP5")
     ),
     "capture-suspended": Truth(
-        TO_CAPTURE, ((0.3, "process"),), "timeout", 3, 92.0, verdict=Verdict("suspended", "TP5")
+        TO_CAPTURE,
+        ((0.3, "process"),),
+        "failed",
+        1,
+        95.6,
+        fault="suspended",
+        verdict=Verdict("suspended", "TP5"),
     ),
     "slow-storage": Truth(
         (
@@ -92,6 +100,7 @@ TRUTH: dict[str, Truth] = {
         told=((18.4, "oom_host"),),
         culprit=("TP5", 4205),
         server_code=1,
+        dead_s=16.6,
         verdict=Verdict("dead", "TP5"),
     ),
     "false-ready": Truth(

@@ -10,7 +10,7 @@ import msgspec
 
 from tui.commands import start
 from tui.commands.replay import WITHOUT_SCREEN, headless
-from tui.commands.wait import verdict_of
+from tui.commands.wait import ending_of
 from tui.commands.watch import check_terminal
 from tui.demo.scenario import DEFAULT, Scenario, ScenarioFault, scenario, scenarios
 from tui.demo.tape import Simulation, simulation
@@ -23,6 +23,7 @@ from tui.replay.tape import Tape
 from tui.requests import WatchRequest
 from tui.settings import Choices, UsageFault
 from tui.source import Source
+from tui.watch.ladder import NEEDS_A_PERSON
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
 
@@ -118,10 +119,11 @@ class Settled:
         self._since_s = told_s
 
     def __call__(self, step: Step, state: WatchState) -> bool:
-        if verdict_of(state, restarts=False) is not None:
+        if ending_of(state, restarts=False) is not None:
             return True
         changed = any(each.kind == "verdict" for each in step.changes)
-        if changed or str(state.verdict) in MOVING:
+        decided = state.fault in NEEDS_A_PERSON
+        if not decided and (changed or state.verdict in MOVING):
             self._since_s = max(self._since_s, step.t)
         return step.t >= min(self._since_s + SETTLED_S, AT_MOST_S)
 

@@ -217,7 +217,7 @@ def _texts(source: Source, evidence: Evidence) -> Iterator[tuple[str, str]]:
     outcome, fault, reason = ending(evidence.state, evidence.length_s)
     ended = Ended(outcome, fault, reason)
     made = Made(__version__, source.masking.hide, source.anonymiser is not None)
-    summary = reported(Played(evidence.transitions, evidence.state, evidence.length_s))
+    summary = reported(Played(evidence.transitions, evidence.state, evidence.length_s, evidence.now_s))
     yield "log.txt", log_text(evidence)
     yield "environment.txt", environment_text(evidence)
     yield "versions.txt", versions_text(evidence, made)

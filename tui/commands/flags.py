@@ -70,6 +70,15 @@ Timeout = Annotated[
 Restarts = Annotated[
     Switch, typer.Option("--restarts", help="Go on when the server ends.", show_default=False)
 ]
+FailOn = Annotated[
+    Text,
+    typer.Option(
+        "--fail-on",
+        metavar="WORD[,WORD]",
+        help="End with exit code 1 as soon as the load is stalled, hung or suspended, or worse: hung and "
+        "suspended count alike, stalled counts them too, and each counts a part of the server that died.",
+    ),
+]
 Logs = Annotated[
     list[str],
     typer.Argument(metavar="LOG...", help="A log, also .gz; - for stdin; or all files of a multi-node load."),

@@ -11,7 +11,8 @@ from tui.commands.snapshot import Snapshot, complete, snapshot
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 
-LONGEST_S = 5.0
+LONGEST_S = 7.0
+"""A server of which nothing moves is called quiet after 5 s."""
 CONNECT_S = 30.0
 CLOSE_S = 5.0
 LOST = 4
@@ -37,7 +38,7 @@ async def _once(session: Session, choices: Choices) -> int:
 
 
 async def _look(session: Session) -> None:
-    """Follow the watch until every part has been heard once, at most 5 s after the host answered."""
+    """Follow the watch until every part has been heard once, at most 7 s after the host answered."""
     until_s: float | None = None
     async for _ in session.updates():
         now_s = time.monotonic()

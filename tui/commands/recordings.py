@@ -34,7 +34,10 @@ NAME = 24
 UNKNOWN = "-"
 _STAMP = re.compile(r"\d{8}T\d{6}(?=-)")
 _UNDECIDED = {"not_ready": "not ready", "lost": "lost"}
-_FAULTS = {"died": "died", "shut_down": "shut down", "refused": "refuses", "wrong_model": "wrong model"}
+_FAULTS = {
+    "died": "died", "shut_down": "shut down", "refused": "refuses", "wrong_model": "wrong model",
+    "hung": "hung", "suspended": "suspended", "dead": "a part died",
+}  # fmt: skip
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

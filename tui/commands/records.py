@@ -6,6 +6,7 @@ from tui.events import Probe
 from tui.replay.ending import Outcome
 from tui.watch.ladder import Rung
 from tui.watch.state import WatchState
+from tui.watch.verdict.verdict import SEVERITY, Confidence, Verdict
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -42,11 +43,32 @@ class PhaseRecord(Record, frozen=True, kw_only=True, tag="phase"):
     model: str | None
 
 
-class VerdictRecord(Record, frozen=True, kw_only=True, tag="verdict"):
-    """What is to be thought of the load."""
+class JudgementPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict with its evidence. What is not known is null, "" or empty.
+
+    ``since`` and ``until`` (when a quiet load will count as stalled or hung) are seconds on the clock of the
+    ``t`` beside them; since before the command began is below 0. ``confidence`` is that of the ``cause``:
+    proof, pattern or guess. ``rank`` and ``pid`` are the culprit, ``waiting`` the ranks that wait for it.
+    """
 
     verdict: str
     reason: str
+    since: float | None = None
+    until: float | None = None
+    figures: tuple[str, ...] = ()
+    cause: str = ""
+    confidence: Confidence | None = None
+    rank: str | None = None
+    pid: int | None = None
+    waiting: tuple[str, ...] = ()
+    next_step: str = ""
+    not_to_do: str = ""
+
+
+class VerdictRecord(JudgementPart, frozen=True, tag="verdict", tag_field="event"):
+    """What is to be thought of the load; told when the word, the culprit or the cause has changed."""
+
+    t: float
 
 
 class CausePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +81,11 @@ class CausePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndRecord(Record, frozen=True, kw_only=True, tag="end", omit_defaults=True):
-    """The last line of every command that waits, and of every replay; ``cause`` is a failure's alone."""
+    """The last line of every command that waits, and of every replay.
+
+    ``cause`` is what the log of a failed load tells, ``judgement`` what speaks for a verdict that is neither
+    good nor an end; both are left out where there is none.
+    """
 
     outcome: Outcome
     phase: str | None
@@ -70,6 +96,7 @@ class EndRecord(Record, frozen=True, kw_only=True, tag="end", omit_defaults=True
     model: str | None
     reason: str
     cause: CausePart | None = None
+    judgement: JudgementPart | None = None
 
 
 AnyRecord = ProbeRecord | ReadinessRecord | PhaseRecord | VerdictRecord | EndRecord
@@ -114,30 +141,68 @@ def phase_record(state: WatchState, t: float) -> PhaseRecord:
     )
 
 
-def verdict_of(state: WatchState) -> str | None:
-    """Return the verdict in one word, None while nothing is certain."""
-    return state.verdict
+def judged_of(state: WatchState) -> Verdict | None:
+    """Return the verdict with its evidence; None where only the outcome of the load is known."""
+    found = state.judged
+    return found if found is not None and found.word == state.verdict else None
 
 
-def end_record(state: WatchState, outcome: Outcome, fault: str | None, reason: str, t: float) -> EndRecord:
-    """Return the last line."""
+def judgement_part(state: WatchState, t: float, now_s: float | None) -> JudgementPart | None:
+    """Return the verdict, None while nothing is certain. ``now_s`` is the host's clock at ``t``."""
+    word, found = state.verdict, judged_of(state)
+    if word is None:
+        return None
+    if found is None:
+        return JudgementPart(verdict=word, reason=state.reason)
+    return JudgementPart(
+        verdict=word,
+        reason=state.reason if state.outcome == "failed" or found.sentence == word else found.sentence,
+        since=_on_clock(found.since_s, t, now_s),
+        until=_on_clock(found.until_s, t, now_s),
+        figures=found.figures,
+        cause=found.cause,
+        confidence=found.confidence if found.cause else None,
+        rank=found.rank,
+        pid=found.pid,
+        waiting=found.waiting,
+        next_step=found.next_step,
+        not_to_do=found.not_to_do,
+    )
+
+
+def verdict_record(part: JudgementPart, t: float) -> VerdictRecord:
+    """Return the record of a verdict that was told at ``t``."""
+    return VerdictRecord(t, **msgspec.structs.asdict(part))
+
+
+def _on_clock(at_s: float | None, t: float, now_s: float | None) -> float | None:
+    return None if at_s is None or now_s is None else seconds(t + at_s - now_s)
+
+
+def end_record(
+    state: WatchState, outcome: Outcome, fault: str | None, reason: str, t: float, now_s: float | None = None
+) -> EndRecord:
+    """Return the last line. ``now_s`` is the host's clock at ``t``."""
+    part = judgement_part(state, t, now_s)
     return EndRecord(
         t=t,
         outcome=outcome,
         phase=None if state.phase is None else state.phase.value,
-        verdict=verdict_of(state),
+        verdict=None if part is None else part.verdict,
         fault=fault,
         elapsed_s=t,
         attempts=state.attempts,
         model=state.model,
         reason=reason,
         cause=cause_part(state) if outcome == "failed" else None,
+        judgement=part if state.outcome != "failed" and SEVERITY[state.verdict or "ready"] else None,
     )
 
 
 def cause_part(state: WatchState) -> CausePart | None:
     """Return the root cause of the load that failed, None where its log tells none."""
-    cause = None if state.last_end is None else state.last_end.cause
+    end = state.last_end if state.outcome == "failed" else None
+    cause = state.log_failure if end is None else end.cause
     if cause is None:
         return None
     return CausePart(

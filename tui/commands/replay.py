@@ -117,7 +117,7 @@ def _told(tape: Tape, stop: Stop) -> EndRecord:
                 _write(timed(step.t, text))
         if stop(step, run.state):
             break
-    return records.end_record(run.state, *ending(run.state, run.t), records.seconds(run.t))
+    return records.end_record(run.state, *ending(run.state, run.t), records.seconds(run.t), run.now_s)
 
 
 def reported(played: Played) -> ReplayReport:
@@ -125,7 +125,7 @@ def reported(played: Played) -> ReplayReport:
     end = ending(played.state, played.length_s)
     return ReplayReport(
         transitions=list(_parts(played.transitions)),
-        end=records.end_record(played.state, *end, records.seconds(played.length_s)),
+        end=records.end_record(played.state, *end, records.seconds(played.length_s), played.now_s),
     )
 
 

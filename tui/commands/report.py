@@ -6,6 +6,7 @@ from tui.commands import records
 from tui.commands.records import (
     AnyRecord,
     EndRecord,
+    JudgementPart,
     PhaseRecord,
     ProbeRecord,
     ReadinessRecord,
@@ -14,6 +15,8 @@ from tui.commands.records import (
 from tui.engines.phase import Phase
 from tui.events import AnyEvent, Link, LogSource, Notice, Probe
 from tui.watch.state import WatchState
+from tui.watch.verdict.words import CONFIDENCE_WORDS
+from tui.watch.words import clock_text
 
 PROBE_EVERY_S = 1.0
 
@@ -26,7 +29,7 @@ class Reporter:
         self._answers: dict[str, tuple[str, int | None]] = {}
         self._probe_s = -PROBE_EVERY_S
         self._phase: tuple[str | None, int | None] = (None, None)
-        self._verdict: str | None = None
+        self._verdict: tuple[object, ...] = (None,)
 
     def records(self, event: AnyEvent, state: WatchState, t: float) -> Iterator[AnyRecord]:
         """Return the records that this event gives rise to, at ``t`` seconds of the command."""
@@ -38,11 +41,7 @@ class Reporter:
         if (phase.phase, phase.pid) != self._phase:
             self._phase = (phase.phase, phase.pid)
             yield phase
-        verdict = records.verdict_of(state)
-        if verdict != self._verdict:
-            self._verdict = verdict
-            if verdict is not None:
-                yield VerdictRecord(t=t, verdict=verdict, reason=state.reason)
+        yield from self._changed_verdict(state, t, event.client_s)
 
     def _news(self, event: Probe, t: float) -> bool:
         """Say whether an answer is worth a line: other than the last of its rung, or a second after it."""
@@ -60,12 +59,22 @@ class Reporter:
                 self._rungs[rung.name] = now
                 yield records.readiness_record(rung, state.ready, t)
 
+    def _changed_verdict(self, state: WatchState, t: float, client_s: float) -> Iterator[VerdictRecord]:
+        found = records.judged_of(state)
+        told = () if found is None else (found.rank, found.pid, found.cause)
+        if (state.verdict, *told) != self._verdict:
+            self._verdict = (state.verdict, *told)
+            part = records.judgement_part(state, t, state.source_now(client_s))
+            if part is not None:
+                yield records.verdict_record(part, t)
+
 
 class Talker:
     """Says the same in lines for people, one a change."""
 
     def __init__(self) -> None:
         self._choice = ""
+        self._judged = False
 
     def lines(self, event: AnyEvent, state: WatchState, found: list[AnyRecord]) -> Iterator[str]:
         """Return lines without their time."""
@@ -79,7 +88,14 @@ class Talker:
             self._choice = state.choice.sentence
             yield self._choice
         for record in found:
+            if isinstance(record, VerdictRecord) and not self._news(record):
+                continue
             yield words(record)
+
+    def _news(self, record: VerdictRecord) -> bool:
+        """Say whether a verdict is worth a line: that it goes on is none before it did not."""
+        self._judged |= record.verdict != "progressing" or record.rank is not None
+        return self._judged
 
 
 def words(record: AnyRecord) -> str:
@@ -93,9 +109,23 @@ def words(record: AnyRecord) -> str:
         case PhaseRecord():
             return f"phase {Phase(record.phase).words}" if record.phase else ""
         case VerdictRecord():
-            return f"{record.verdict}: {record.reason}" if record.reason else record.verdict
+            return verdict_words(record, record.t)
         case EndRecord():
             return end_words(record)
+
+
+def verdict_words(part: JudgementPart, t: float) -> str:
+    """Return a verdict in a line as of ``t``, on the clock of its times."""
+    begins = part.reason.startswith(part.verdict)
+    said = [part.reason if begins else ": ".join(text for text in (part.verdict, part.reason) if text)]
+    if part.until is not None:
+        said.append(f"counts as stalled in {clock_text(round(part.until - t))}")
+    if part.verdict in ("progressing", "quiet", "ready", "dead"):
+        return "; ".join(said)
+    if part.cause:
+        said.append(f"{part.cause} ({CONFIDENCE_WORDS[part.confidence or 'guess']})")
+    said += [f"next: {part.next_step}" if part.next_step else "", part.not_to_do]
+    return "; ".join(text for text in said if text)
 
 
 def end_words(end: EndRecord) -> str:
@@ -104,8 +134,14 @@ def end_words(end: EndRecord) -> str:
     model = f" {end.model}" if end.model and end.outcome == "ready" else ""
     tail = f": {end.reason}" if end.reason else ""
     asked = "1 question" if end.attempts == 1 else f"{end.attempts} questions"
-    advice = f" ({end.cause.cause} {end.cause.next_step})" if end.cause is not None else ""
-    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}{advice}"
+    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}{_advice(end)}"
+
+
+def _advice(end: EndRecord) -> str:
+    if end.cause is not None:
+        return f" ({end.cause.cause} {end.cause.next_step})"
+    part = end.judgement
+    return f" (next: {part.next_step})" if part is not None and part.next_step else ""
 
 
 def timed(t: float, text: str) -> str:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tui.commands.records import verdict_of
+from tui.commands.records import JudgementPart, judgement_part
 from tui.watch.gpus import Gpu
 from tui.watch.state import WatchState
 from tui.watch.target import Server
@@ -80,7 +80,10 @@ class EstimatePart(Part, frozen=True, kw_only=True):
 
 
 class Snapshot(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything known at one moment; the last three stand there only when something tells of them."""
+    """Everything known at one moment; the last four stand there only when something tells of them.
+
+    ``judgement`` is what speaks for the verdict; its times count from this moment, so those past are below 0.
+    """
 
     host: HostPart
     gpus: list[GpuPart]
@@ -94,6 +97,7 @@ class Snapshot(Part, frozen=True, kw_only=True, omit_defaults=True):
     progress: ProgressPart | None = None
     estimate: EstimatePart | None = None
     lagging_ranks: list[str] = []
+    judgement: JudgementPart | None = None
 
 
 def complete(state: WatchState) -> bool:
@@ -105,7 +109,7 @@ def complete(state: WatchState) -> bool:
     gpus = any(gpu.sample is not None for gpu in state.gpus.by_index.values())
     no_gpus = state.driver is not None and state.driver.state != "ok"
     found = state.target is not None or state.choice.sentence != ""
-    return (gpus or no_gpus) and found and (state.wanted is None or _asked(state))
+    return (gpus or no_gpus) and found and (state.wanted is None or _asked(state)) and _judged(state)
 
 
 def snapshot(state: WatchState, client_s: float) -> Snapshot:
@@ -130,7 +134,8 @@ def snapshot(state: WatchState, client_s: float) -> Snapshot:
         progress=None if now_s is None else _progress(state, now_s),
         estimate=None if now_s is None else _estimate(state, now_s),
         lagging_ranks=[lane.name for lane in state.lagging_ranks],
-        verdict=verdict_of(state),
+        verdict=state.verdict,
+        judgement=judgement_part(state, 0.0, now_s) if state.judged is not None else None,
         model=state.model,
         reason=state.reason,
     )
@@ -177,6 +182,14 @@ def _asked(state: WatchState) -> bool:
         if rung.state != "ok" or rung.name == state.options.ready_on:
             return True
     return True
+
+
+def _judged(state: WatchState) -> bool:
+    """Say whether there is a verdict on the server, and not one in which a stop does not count yet."""
+    found = state.judged
+    if found is None:
+        return state.target is None
+    return not any(rule.rule.startswith("R2") and rule.matched == "nearly" for rule in found.rules)
 
 
 def _host(state: WatchState) -> HostPart:

@@ -3,25 +3,26 @@
 import asyncio
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tui.commands import records, start
 from tui.commands.records import EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.events import AnyEvent, Notice
-from tui.replay.ending import EXIT_CODES
+from tui.replay.ending import EXIT_CODES, not_yet
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals
 from tui.watch.state import WatchState
+from tui.watch.verdict.verdict import SEVERITY, Word
 
 INTERRUPTED = "interrupted"
 CLOSE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Ending:
     """How a wait ended."""
 
     outcome: Outcome
@@ -76,62 +77,71 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
     """Print the watch until it is decided, the time is up or a signal comes; return the exit code."""
     printer = Printer(json=choices.json, began_s=began_s)
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    watching = asyncio.create_task(_decide(session, printer, restarts=choices.restarts))
+    watching = asyncio.create_task(_decide(session, printer, choices))
     left_s = max(0.0, choices.timeout - (time.monotonic() - began_s))
     try:
         with exit_signals(lambda code: stop.done() or stop.set_result(code)):
             await asyncio.wait({watching, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         code = stop.result() if stop.done() else None
-        verdict = watching.result() if watching.done() else _cut_short(session.state, code, choices)
-        _tell_end(session.state, verdict, printer, choices)
-        return EXIT_CODES[verdict.outcome] if code is None else code
+        ended = watching.result() if watching.done() else _cut_short(session.state, code, choices)
+        _tell_end(session.state, ended, printer, choices)
+        return EXIT_CODES[ended.outcome] if code is None else code
     finally:
         await _let_go(watching, session)
 
 
-def _tell_end(state: WatchState, verdict: Verdict, printer: Printer, choices: Choices) -> None:
-    end = records.end_record(state, verdict.outcome, verdict.fault, verdict.reason, printer.elapsed_s())
-    printer.end(end)
-    gone = verdict.outcome == "lost" and verdict.fault != INTERRUPTED
-    if gone or verdict.fault == "not_http":
-        start.say(verdict.reason + start.host_hint(choices, verdict.fault))
+def _tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
+    t, now_s = printer.elapsed_s(), state.source_now(time.monotonic())
+    printer.end(records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s))
+    gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
+    if gone or ended.fault == "not_http":
+        start.say(ended.reason + start.host_hint(choices, ended.fault))
 
 
-async def _decide(session: Session, printer: Printer, *, restarts: bool) -> Verdict:
+async def _decide(session: Session, printer: Printer, choices: Choices) -> Ending:
     """Follow the watch until its state says how it ends."""
     async for event in session.updates():
         printer.show(event, session.state)
-        verdict = verdict_of(session.state, restarts=restarts)
-        if verdict is not None:
-            return verdict
+        ended = ending_of(session.state, restarts=choices.restarts, fail_on=choices.fail_on)
+        if ended is not None:
+            return ended
     link = session.state.link
-    return Verdict("lost", link.fault or "lost", link.sentence or "the source of events has ended")
+    return Ending("lost", link.fault or "lost", link.sentence or "the source of events has ended")
 
 
-def verdict_of(state: WatchState, *, restarts: bool) -> Verdict | None:
+def ending_of(state: WatchState, *, restarts: bool, fail_on: Collection[Word] = ()) -> Ending | None:
     """Return how the wait ends by what is known, None to go on.
 
-    Raises UsageFault for a host that cannot be one.
+    ``fail_on`` are the verdicts that end it, each with all that are as bad or worse. Raises UsageFault for a
+    host that cannot be one.
     """
     if state.ready:
-        return Verdict("ready", None, state.reason)
+        return Ending("ready", None, state.reason)
     if state.link.state == "failed":
         if state.link.fault == "usage":
             raise UsageFault(state.link.sentence)
-        return Verdict("lost", state.link.fault or "lost", state.link.sentence)
-    if state.outcome == "failed" and not restarts:
-        return Verdict("failed", state.fault, state.reason)
-    return None
+        return Ending("lost", state.link.fault or "lost", state.link.sentence)
+    if state.outcome == "failed":
+        return None if restarts else Ending("failed", state.fault, state.reason)
+    return _given_up(state, fail_on, restarts=restarts)
 
 
-def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Verdict:
+def _given_up(state: WatchState, fail_on: Collection[Word], *, restarts: bool) -> Ending | None:
+    """Return the end by a verdict that was asked for; a death is none where a restart is waited for."""
+    found, least = state.judged, min((SEVERITY[word] for word in fail_on), default=None)
+    if found is None or least is None or found.severity < least or (restarts and found.word == "dead"):
+        return None
+    return Ending("failed", found.word, found.sentence)
+
+
+def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Ending:
     """Return how a wait ends that was not decided: by a signal, or by the clock."""
     if code is not None:
-        return Verdict("lost", INTERRUPTED, "interrupted before it was decided")
+        return Ending("lost", INTERRUPTED, "interrupted before it was decided")
     if state.fault == "wrong_model":
-        return Verdict("failed", "wrong_model", state.reason)
-    why = state.reason or _stuck_at(state) or state.choice.sentence or "no answer yet"
-    return Verdict("timeout", state.fault, f"not ready within {choices.timeout:g} s: {why}")
+        return Ending("failed", "wrong_model", state.reason)
+    why = not_yet(state) or _stuck_at(state) or state.choice.sentence or "no answer yet"
+    return Ending("timeout", state.fault, f"not ready within {choices.timeout:g} s: {why}")
 
 
 def _stuck_at(state: WatchState) -> str:
@@ -143,7 +153,7 @@ def _stuck_at(state: WatchState) -> str:
     return f"{rung.name}: {rung.answer or 'no answer yet'}"
 
 
-async def _let_go(watching: "asyncio.Task[Verdict]", session: Session) -> None:
+async def _let_go(watching: "asyncio.Task[Ending]", session: Session) -> None:
     """End the watch and its source, within a few seconds whatever hangs."""
     watching.cancel()
     await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)

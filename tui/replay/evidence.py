@@ -15,7 +15,9 @@ from tui.watch.log_buffer import BufferedLine
 from tui.watch.root_cause import Cause
 from tui.watch.state import WatchState
 from tui.watch.transitions import Transition
+from tui.watch.verdict.verdict import Verdict, Word
 
+STUCK: tuple[Word, ...] = ("stalled", "hung", "suspended")
 PRINTED = 30
 PRINTED_WITHIN = 2000
 """Versions are looked for in so many lines of each start."""
@@ -32,7 +34,8 @@ class Evidence:
     """One load (the last of a recording) and what was seen of it.
 
     ``t`` counts in seconds as the tape does; ``now_s`` is the host's monotonic clock at its end, None where
-    nothing was heard of the host. ``processes`` are those of the servers that were followed.
+    nothing was heard of the host. ``processes`` are those of the servers that were followed. ``stuck`` is the
+    newest verdict by which it was stalled, hung or suspended, None where it never was.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Evidence:
     gpus: tuple[GpuSeries, ...]
     processes: ProcessList
     printed: tuple[BufferedLine, ...]
+    stuck: Verdict | None = None
 
     @property
     def cause(self) -> Cause | None:
@@ -92,6 +96,7 @@ class _Gathering:
         self._changes: list[Transition] = []
         self._processes = ProcessBook()
         self._printed: dict[str, BufferedLine] = {}
+        self._stuck: Verdict | None = None
         self._loads = 0
         self._begun = 0
 
@@ -108,6 +113,10 @@ class _Gathering:
             self._loads = self.run.state.loads
             self._log.begin()
             self._begun = self._log.total
+            self._stuck = None
+        judged = self.run.state.judged
+        if judged is not None and judged.word in STUCK:
+            self._stuck = judged
         self._take_log()
         if isinstance(step.event, Log) or step.changes:
             self._take_cause()
@@ -132,16 +141,16 @@ class _Gathering:
         self.run.state.log.settle()
         self._take_log()
         self._take_cause()
-        now_s = self.run.state.source_now((self.run.origin_s or 0.0) + self.run.t)
         return Evidence(
             name=tape.name,
             header=header,
             state=self.run.state,
             length_s=self.run.t,
-            now_s=now_s,
+            now_s=self.run.now_s,
             transitions=tuple(self._changes),
             log=tuple(self._log.lines()),
             gpus=self._chart.series(),
             processes=self._processes.list(),
             printed=tuple(self._printed.values()),
+            stuck=self._stuck,
         )

@@ -17,6 +17,7 @@ _FAULTS = {
     "refused": "the port refuses connections",
     "log_failure": "its log tells of a failure",
     "wrong_model": "wrong model",
+    "dead": "a part of the server is gone",
 }
 
 

@@ -42,6 +42,11 @@ class Run:
         """The wall clock at the newest event."""
         return None if self._began_wall_s is None else self._began_wall_s + self.t
 
+    @property
+    def now_s(self) -> float | None:
+        """The host's monotonic clock at the newest event, None where nothing was heard of the host."""
+        return self.state.source_now((self.origin_s or 0.0) + self.t)
+
     def next_t(self) -> float | None:
         """Return when the next event comes, None when there is none."""
         if self._coming is None and not self.over:
@@ -84,11 +89,15 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A tape played to its end (or to where it was stopped): what changed, and the state at the end."""
+    """A tape played to its end (or to where it was stopped): what changed, and the state at the end.
+
+    ``now_s`` is the host's monotonic clock then, None where nothing was heard of the host.
+    """
 
     transitions: tuple[Transition, ...]
     state: WatchState
     length_s: float
+    now_s: float | None = None
 
 
 def play(tape: Tape, stop: Callable[[Step, WatchState], bool] = lambda _step, _state: False) -> Played:
@@ -99,4 +108,4 @@ def play(tape: Tape, stop: Callable[[Step, WatchState], bool] = lambda _step, _s
         found += step.changes
         if stop(step, run.state):
             break
-    return Played(tuple(found), run.state, run.t)
+    return Played(tuple(found), run.state, run.t, run.now_s)

@@ -4,7 +4,7 @@ All text of the recording is somebody else's: it goes through ``escape`` and sta
 attributes, styles or addresses.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from tui.engines.marks import Progress
@@ -16,7 +16,9 @@ from tui.replay.evidence_head import Made, asked_rows, began_text, heading, read
 from tui.replay.evidence_log import LeftOut
 from tui.replay.evidence_text import UNKNOWN, environment_groups, environment_notes, flag, left_out, versions
 from tui.replay.report_chart import chart, legend
+from tui.replay.report_parts import section, table
 from tui.replay.report_style import STYLE
+from tui.replay.report_verdict import verdicts
 from tui.watch.log_buffer import BufferedLine
 from tui.watch.meaning import Meaning
 from tui.watch.words import FAULT_KIND_WORDS, clock_text
@@ -29,7 +31,6 @@ _WORDS = (
     "verdict on the server; and fault, the sort of failure, told once a load when log, process or port first "
     "tell of it."
 )
-_NUMBER = ' class="number"'
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -43,6 +44,7 @@ def report_html(evidence: Evidence, ended: Ended, made: Made) -> str:
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
         *_top(evidence, ended),
         *_why(evidence),
+        *verdicts(evidence),
         *_phases(evidence),
         *_gpus(evidence),
         *_readiness(evidence.state),
@@ -55,26 +57,6 @@ def report_html(evidence: Evidence, ended: Ended, made: Made) -> str:
         "</body></html>\n",
     ]
     return "\n".join(parts)
-
-
-def _section(title: str, *parts: str) -> Iterator[str]:
-    yield f"<section><h2>{escape(title)}</h2>"
-    yield from parts
-    yield "</section>"
-
-
-def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], numbers: frozenset[int] = frozenset()) -> str:
-    """Return a table of plain texts; ``numbers`` are the columns that are set to the right."""
-
-    def row(tag: str, cells: Iterable[str]) -> str:
-        marked = (
-            f"<{tag}{_NUMBER if place in numbers else ''}>{escape(cell)}</{tag}>"
-            for place, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(marked)}</tr>"
-
-    body = "".join(row("td", cells) for cells in rows)
-    return f'<div class="scroll"><table><thead>{row("th", heads)}</thead><tbody>{body}</tbody></table></div>'
 
 
 def _top(evidence: Evidence, ended: Ended) -> Iterator[str]:
@@ -102,7 +84,7 @@ def _why(evidence: Evidence) -> Iterator[str]:
     cause = evidence.cause
     if cause is None:
         return
-    yield from _section(
+    yield from section(
         "Root cause",
         '<div class="panel">',
         f"<p><strong>{escape(FAULT_KIND_WORDS[cause.kind])}</strong>: {escape(cause.cause)}</p>",
@@ -127,8 +109,8 @@ def _phases(evidence: Evidence) -> Iterator[str]:
             ]
         )
     heads = ("phase", "began", "took", "longest silence", "progress")
-    note = "<p>No phase was seen.</p>" if not rows else _table(heads, rows, frozenset((1, 2, 3)))
-    yield from _section("Phases", note, '<p class="soft">Seconds of the recording.</p>')
+    note = "<p>No phase was seen.</p>" if not rows else table(heads, rows, frozenset((1, 2, 3)))
+    yield from section("Phases", note, '<p class="soft">Seconds of the recording.</p>')
 
 
 def _done(progress: Progress) -> str:
@@ -139,13 +121,13 @@ def _done(progress: Progress) -> str:
 def _gpus(evidence: Evidence) -> Iterator[str]:
     drawn = chart(evidence)
     if not drawn:
-        yield from _section("GPUs", "<p>No GPU was read.</p>")
+        yield from section("GPUs", "<p>No GPU was read.</p>")
         return
     key = "Blue, filled: memory used (left axis). Orange: utilisation (right axis). Bands: phases, numbered."
     bands = legend(evidence)
     items = "".join(f"<li>{escape(text)}</li>" for text in bands[:BANDS])
     more = f'<p class="soft">{len(bands) - BANDS} more phases are in summary.json.</p>'
-    yield from _section(
+    yield from section(
         "GPUs",
         drawn,
         f'<p class="soft">{key} Where points are joined the highest is shown.</p>',
@@ -160,8 +142,8 @@ def _readiness(state: Meaning) -> Iterator[str]:
         for rung in state.ladder
     ]
     asked = f'<p class="soft">{state.attempts} questions were put to the port.</p>'
-    yield from _section(
-        "Readiness", _table(("rung", "state", "answer", "latency"), rows, frozenset((3,))), asked
+    yield from section(
+        "Readiness", table(("rung", "state", "answer", "latency"), rows, frozenset((3,))), asked
     )
 
 
@@ -173,12 +155,12 @@ def _benchmarks(results: Sequence[BenchResult]) -> Iterator[str]:
         figures = frozenset(range(1, len(HEADS)))
         parts += [
             f"<h3>{escape(bench_head(result, number, len(results)))}</h3>",
-            _table(HEADS, bench_times(result), figures),
-            _table(("run", ""), bench_rows(result)),
+            table(HEADS, bench_times(result), figures),
+            table(("run", ""), bench_rows(result)),
         ]
     if len(results) > RUNS:
         parts.append(f'<p class="soft">{bench_more(len(results))}</p>')
-    yield from _section("Benchmark", *parts, '<p class="soft">- is not known.</p>')
+    yield from section("Benchmark", *parts, '<p class="soft">- is not known.</p>')
 
 
 def _changes(evidence: Evidence) -> Iterator[str]:
@@ -189,8 +171,8 @@ def _changes(evidence: Evidence) -> Iterator[str]:
     ]
     more = len(changes) - CHANGES
     note = f'<p class="soft">{more} more are left out; the journal has them all.</p>' if more > 0 else ""
-    table = _table(("t", "what", "from", "to", "why"), rows, frozenset((0,)))
-    yield from _section("What changed", f'<p class="soft">{_WORDS}</p>', table, note)
+    listed = table(("t", "what", "from", "to", "why"), rows, frozenset((0,)))
+    yield from section("What changed", f'<p class="soft">{_WORDS}</p>', listed, note)
 
 
 def _word(word: str | None) -> str:
@@ -202,7 +184,7 @@ def _log(evidence: Evidence) -> Iterator[str]:
     number = None if cause is None else cause.quote.number
     lines = "\n".join(_line(line, number) for line in evidence.log)
     body = f'<pre class="tall">{lines}</pre>' if lines else "<p>No line of a log was recorded.</p>"
-    yield from _section("The log lines that matter", body)
+    yield from section("The log lines that matter", body)
 
 
 def _line(line: BufferedLine | LeftOut, cause: int | None) -> str:
@@ -218,7 +200,7 @@ def _notices(state: Meaning) -> Iterator[str]:
     if state.dropped:
         rows.append(["warning", "link", f"{state.dropped} samples were left out, because the link was slow"])
     if rows:
-        yield from _section("Notices", _table(("level", "about", "sentence"), rows))
+        yield from section("Notices", table(("level", "about", "sentence"), rows))
 
 
 def _environment(evidence: Evidence) -> Iterator[str]:
@@ -229,12 +211,12 @@ def _environment(evidence: Evidence) -> Iterator[str]:
         block = escape("\n".join(lines))
         unfolded = "" if place else " open"
         parts.append(f"<details{unfolded}><summary>{escape(head)}</summary><pre>{block}</pre></details>")
-    yield from _section("Environment", *parts)
+    yield from section("Environment", *parts)
 
 
 def _versions(evidence: Evidence, made: Made) -> Iterator[str]:
-    table = _table(("what", "version"), versions(evidence, made))
+    listed = table(("what", "version"), versions(evidence, made))
     printed = "\n".join(f"{line.number:7}   {escape(line.text)}" for line in evidence.printed)
     said = f'<p class="soft">What the log prints of versions:</p><pre>{printed}</pre>' if printed else ""
-    yield from _section("Versions", table, said)
-    yield from _section("Options that tminus watched with", _table(("option", "value"), asked_rows(evidence)))
+    yield from section("Versions", listed, said)
+    yield from section("Options that tminus watched with", table(("option", "value"), asked_rows(evidence)))

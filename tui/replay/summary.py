@@ -21,7 +21,7 @@ from tui.watch.state import WatchState
 
 CACHE_NAME = "recordings-cache.json"
 CACHE_LIMIT_BYTES = 8 * 1024 * 1024
-_MADE_BY = f"{__version__} {VERSION} 2"
+_MADE_BY = f"{__version__} {VERSION} 3"
 """What the summaries depend on; the last figure is that of this file's own format."""
 
 Outcome = Literal["ready", "failed", "not_ready", "lost"]
@@ -30,12 +30,13 @@ Outcome = Literal["ready", "failed", "not_ready", "lost"]
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """How a recording ends, texts cleaned.
 
-    ``fault`` is the class of a failure (died, shut_down, refused, log_failure, wrong_model) or of a lost link
-    (dns, auth, lost, ...), ``cause`` the kind of failure that the log tells, both None where there is none. A
-    watch that was ended before it was decided is ``not_ready``. ``ready_after_s`` counts from the server's
-    start (where that is not known: from the first look at it), None where readiness was not seen to come; a
-    server that failed later keeps it. ``ending`` says why the recording is not whole, "" when it is; ``cut``
-    whether that is a fault of the file.
+    ``fault`` is the class of a failure (died, shut_down, refused, log_failure, wrong_model; hung, suspended
+    or dead by the verdict, where the launcher lives on) or of a lost link (dns, auth, lost, ...), ``cause``
+    the kind of failure that the log tells, both None where there is none. A watch that was ended before it
+    was decided is ``not_ready``. ``ready_after_s`` counts from the server's start (where that is not known:
+    from the first look at it), None where readiness was not seen to come; a server that failed later keeps
+    it. ``ending`` says why the recording is not whole, "" when it is; ``cut`` whether that is a fault of the
+    file.
     """
 
     host: str

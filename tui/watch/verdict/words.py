@@ -3,6 +3,15 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from tui.watch.verdict.verdict import Confidence
+
+CONFIDENCE_WORDS: dict[Confidence, str] = {
+    "proof": "proven",
+    "pattern": "by a known pattern",
+    "guess": "a guess",
+}
+"""How sure a cause is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
