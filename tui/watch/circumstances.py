@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from tui.engines.marks import NOBODY, Speaker
 from tui.engines.phase import Phase
@@ -10,6 +11,7 @@ from tui.watch.judging import Judging, fallen
 from tui.watch.ladder import NEEDS_A_PERSON
 from tui.watch.lanes import Lane
 from tui.watch.load import Load
+from tui.watch.log_buffer import LogBuffer
 from tui.watch.ranks import launcher_of, ranks_of
 from tui.watch.target import Server
 from tui.watch.transfer import Transfer, gpus_of
@@ -23,6 +25,7 @@ NETWORK = frozenset((
 ))
 # fmt: on
 """File systems that fetch what is read from elsewhere; also all named "fuse.something"."""
+NAMED_WITHIN = 200
 _ASKED = ("health", "model", "token")
 
 
@@ -35,17 +38,18 @@ def circumstances(
     *,
     past: Past,
     transfer: Transfer | None,
-    orphans: Collection[Server] = (),
+    others: Collection[Server] = (),
+    log: LogBuffer | None = None,
 ) -> Situation:
     """Return the moment at ``now_s`` of the host's monotonic clock.
 
-    ``orphans`` are the servers of the host that have lost their launcher.
+    ``others`` are the servers that are on the host now.
     """
     ranks = _placed(_phased(ranks_of(server), load), server, book)
     gone = fallen(judging.gone, _blamed(load), now_s if load.ended_s is None else load.ended_s)
     away = {rank.pid for rank in gone}
     span = load.timeline.spans[-1] if load.timeline.spans else None
-    left = _left_behind(server, orphans) if load.ended else ""
+    left = _left_behind(server, others) if load.ended else ""
     return Situation(
         now_s=now_s,
         phase=None if span is None else span.phase,
@@ -58,7 +62,7 @@ def circumstances(
         failure=_failure(load),
         parent_gone=left,
         faults=_own_faults(judging.faults, ranks, server, book),
-        locks=judging.locks,
+        locks=tuple(replace(lock, named=_named(lock.path, log)) for lock in judging.locks),
         proofs=judging.proofs,
         past=past,
         rate_mib_s=_rate(transfer),
@@ -137,8 +141,9 @@ def _failure(load: Load) -> Cause | None:
     return None if told is None else Cause(f"the log tells why: {told.cause}", told.next_step, "")
 
 
-def _left_behind(server: Server, orphans: Collection[Server]) -> str:
+def _left_behind(server: Server, others: Collection[Server]) -> str:
     pids = {member.pid for member in server.members}
+    orphans = [each for each in others if each.orphan]
     left = sorted(member.pid for each in orphans for member in each.members if member.pid in pids)
     if not left:
         return ""
@@ -183,3 +188,10 @@ def _over_network(judging: Judging) -> bool:
     return kind is not None and (
         kind in NETWORK or (kind.startswith("fuse.") and kind != "fuse.fuse-overlayfs")
     )
+
+
+def _named(path: str, log: LogBuffer | None) -> bool:
+    """Whether one of the log's last lines names a file."""
+    if log is None:
+        return False
+    return any(path in line.text for line in islice(reversed(log.lines), NAMED_WITHIN))

@@ -254,7 +254,8 @@ class Meaning:
             now_s,
             past=past_of(self.matching.loads, load.timeline.phase) if loading else Past(),
             transfer=self.transfer(now_s) if self.phase is Phase.WEIGHTS else None,
-            orphans=[server for server in self.servers if server.orphan],
+            others=self.servers,
+            log=self.log,
         )
 
     @property

@@ -23,6 +23,17 @@ def test_a_lock_without_a_holder_is_a_proof_at_once_when_quiet() -> None:
     assert found.next_step == "rm /c/build/lock"
 
 
+def test_a_lock_that_nothing_ties_to_those_who_poll_is_a_pattern_and_nothing_over_several_hosts() -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(31)
+    lock = Lock("/c/build/lock", 600.0, open=False)
+    found = verdict(host, locks=(lock,))
+    assert (found.word, found.confidence, found.waiting) == ("hung", "pattern", ("TP0", "TP1"))
+    assert verdict(host, locks=(replace(lock, named=True),)).confidence == "proof"
+    assert verdict(host, locks=(lock,), nodes=2).word == "quiet"
+
+
 @pytest.mark.parametrize(
     "lock",
     [

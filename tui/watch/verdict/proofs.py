@@ -73,7 +73,11 @@ def _pollers(scene: Scene) -> list[RankMoves | None]:
 
 
 def _stale(scene: Scene) -> Check:
-    """(a) A lock file that is waited for by its existence, that no process has open."""
+    """(a) A lock file that is waited for by its existence, that no process has open.
+
+    That it is left behind is proven; that ranks which poll wait for this one only where the log names it or
+    the waiter is known. Ranks of several hosts poll for each other too.
+    """
     rule = "R4(a) stale lock"
     locks = [lock for lock in scene.situation.locks if lock.kind == "existence"]
     stale = next((lock for lock in locks if lock.open is False and lock.age_s > LOCK_AGE_S), None)
@@ -86,9 +90,21 @@ def _stale(scene: Scene) -> Check:
     waiters = [_rank_of(scene, stale.waiter)] if stale.waiter is not None else _pollers(scene)
     if not waiters:
         return _check(rule, "nearly", f"{numbers}, but no rank is seen to poll")
+    told = stale.named or stale.waiter is not None
+    if not told and scene.situation.nodes > 1:
+        return _check(rule, "nearly", f"{numbers}, but ranks may poll for another host")
     waits = tuple(each.rank.name for each in waiters if each is not None)
     why = f"{names(waits) or 'the server'} waits for a lock file that nobody holds"
-    return _hung(scene, rule, numbers, why, filled(STALE_LOCK, path=stale.path), "proof", None, waits)
+    return _hung(
+        scene,
+        rule,
+        numbers,
+        why,
+        filled(STALE_LOCK, path=stale.path),
+        "proof" if told else "pattern",
+        None,
+        waits,
+    )
 
 
 def _held(scene: Scene) -> Check:

@@ -71,6 +71,7 @@ class Lock:
     """A lock file of a known cache, and who has it open; where nobody has, an existence lock is stale.
 
     ``open`` is None where this user cannot see who has it open. ``waiter`` is the pid that waits for it.
+    ``named``: the log's last lines name it.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Lock:
     holder: int | None = None
     waiter: int | None = None
     kind: Literal["existence", "flock"] = "existence"
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
