@@ -219,10 +219,7 @@ class Meaning:
 
     @property
     def verdict(self) -> Word | None:
-        """What is to be thought of the load in one word, as of the newest event; None while nothing tells.
-
-        The host's clock is looked at once a second: ``judgement`` tells it of any moment.
-        """
+        """What is to be thought of the load in one word, judged once a second; None while nothing tells."""
         if self.outcome == "failed":
             return "dead"
         if self._judged is None:
