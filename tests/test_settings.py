@@ -37,6 +37,15 @@ def test_the_environment_wins_over_the_file_and_a_flag_over_both(tmp_path: Path)
     assert choose({"port": "3"}, {"TMINUS_PORT": "2"}, file).port == 3
 
 
+def test_words_may_be_a_list_in_the_file_and_each_counts_once(tmp_path: Path) -> None:
+    assert choose({}, {}, None).fail_on == ()
+    listed = choose({}, {}, write(tmp_path, 'fail_on = ["hung", "stalled", "hung"]\n'))
+    assert listed.fail_on == ("hung", "stalled")
+
+    with pytest.raises(UsageFault, match="fail_on must be stalled, hung or suspended, not '3'"):
+        choose({}, {}, write(tmp_path, "fail_on = [3]\n"))
+
+
 def test_an_empty_variable_is_not_set() -> None:
     assert choose({}, {"TMINUS_PORT": ""}, None).port is None
 

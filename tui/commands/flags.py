@@ -75,8 +75,8 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         metavar="WORD[,WORD]",
-        help="End with exit code 1 as soon as the load is stalled, hung or suspended, or worse: hung and "
-        "suspended count alike, stalled counts them too, and each counts a part of the server that died.",
+        help="End with exit code 1 as soon as the load is WORD or worse: stalled, then hung and suspended "
+        "alike, then a part of the server that died.",
     ),
 ]
 Logs = Annotated[
