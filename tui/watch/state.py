@@ -243,7 +243,8 @@ class WatchState(Meaning):
             self._finish(load, event)
             self.servers = [server for server in self.servers if not server.same_as(load.server)]
             self._choose(event)
-        elif not load.ended:
+        # Who goes after the log told of a shutdown has not gone by itself.
+        elif not load.ended and load.log_phases.shutdown is None:
             self._note_member(load.server, event)
 
     def _note_member(self, server: Server, event: Exit) -> None:

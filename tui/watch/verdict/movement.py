@@ -20,6 +20,8 @@ BLIND_S = 3.0
 """No event for so long, and what happened meanwhile was not seen (stalls research, 3.4)."""
 BLINDS = 16
 PROCESSES = 4096
+SPINS_PCT = 50.0
+"""Who waits for a kernel uses more of a core. Measured: 100 %."""
 
 UNPLACED = Rank("server", None)
 """Who stands for all processes of the server that are no rank, and for lines that name none."""
@@ -276,8 +278,24 @@ class Movement:
         return tuple(self._gpus[index] for index in sorted(held) if index in self._gpus)
 
     def _shared(self, gpu: GpuMoves, rank: Rank) -> bool:
-        """Whether processes of others use the GPU too: its work may then be theirs."""
-        return bool(self._users.get(gpu.index, set()) - rank.pids) and bool(rank.pids)
+        """Whether processes of others use the GPU beside the rank's: its work may then be theirs.
+
+        Where none of its users is the rank's, the driver numbers processes otherwise (a container).
+        """
+        users = self._users.get(gpu.index, set())
+        return not users.isdisjoint(rank.pids) and not users <= rank.pids
+
+    def _waiting_s(self, rank: Rank, gpus: Iterable[GpuMoves], cpu: float | None, now_s: float) -> float | None:
+        """Return for how long all of a rank's GPUs show the signature of a wait, None while they do not.
+
+        On a GPU that it shares, whose kernel spins is not told: who waits for it spins on the CPU too.
+        """
+        waits = [
+            None if self._shared(gpu, rank) and (cpu or 0.0) < SPINS_PCT else gpu.waiting_s(now_s)
+            for gpu in gpus
+        ]
+        waited = [each for each in waits if each is not None]
+        return min(waited) if waited and len(waited) == len(waits) else None
 
     def _moves(
         self,
@@ -295,20 +313,19 @@ class Movement:
             began = max(began, self._went_s)
         if main is not None and main.first_s > began:
             began = main.first_s
-        waits = [gpu.waiting_s(now_s) for gpu in gpus]
-        waited = [each for each in waits if each is not None]
+        cpu_pct = _summed(each.cpu_pct(now_s) for each in processes)
         told = main is not None and main.state_read_s is not None
         return RankMoves(
             rank=rank,
             readings=readings,
             quiet_since_s=max([began, *moved]),
             gpus=gpus,
-            waiting_s=min(waited) if waited and len(waited) == len(waits) else None,
+            waiting_s=self._waiting_s(rank, gpus, cpu_pct, now_s),
             state=main.state if main is not None and told else "?",
             state_s=now_s - main.state_since_s if main is not None and told else 0.0,
             wchan=main.wchan if main is not None else None,
             rests_in=main.rests_in(now_s) if main is not None else None,
-            cpu_pct=_summed(each.cpu_pct(now_s) for each in processes),
+            cpu_pct=cpu_pct,
             asleep_s=_since(main.asleep.since_s if main is not None else None, now_s),
             frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),
             signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),

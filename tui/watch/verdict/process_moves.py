@@ -176,7 +176,8 @@ class ProcessMoves:
         compilers = self.compilers
         used = compilers.cpu.total(now_s)
         names = ", ".join(compilers.names[:3])
-        figure = f"{names or 'compilers'}: {used:.0f} s of CPU in {WINDOW_S:.0f} s" if used or names else ""
+        amount = f"{used:.0f} s of CPU in {WINDOW_S:.0f} s" if used >= 0.5 else "started"
+        figure = f"{names or 'compilers'}: {amount}" if used or names else ""
         known = compilers.read_s is not None and now_s - compilers.read_s <= FRESH_S
         figure = figure or "no compiler runs"
         return reading(Channel.COMPILE, now_s, compilers.moved_s, known=known, amount=used, figure=figure)

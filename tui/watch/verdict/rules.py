@@ -10,7 +10,7 @@ from tui.watch.verdict.figures import figures
 from tui.watch.verdict.meters import WINDOW_S
 from tui.watch.verdict.movement import Movement, RankMoves
 from tui.watch.verdict.proofs import proofs, spinning
-from tui.watch.verdict.scene import Check, Finding, Scene, scene
+from tui.watch.verdict.scene import Check, Finding, Scene, busy, scene
 from tui.watch.verdict.situation import Situation
 from tui.watch.verdict.verdict import RuleResult, Verdict
 from tui.watch.verdict.words import NOT_ANSWERING, filled, names, wait_words
@@ -18,6 +18,8 @@ from tui.watch.words import clock_text
 
 NOW_S = 5.0
 """What moved less than this before the newest movement moves beside it."""
+RESTS_S = 10.0
+"""Who has not moved for so long while one other does waits for it."""
 SLOW_RATE = 3.0
 SLOW_TIME = 2.0
 SLOW_LEAST_S = 30.0
@@ -145,21 +147,34 @@ def _progressing(moment: Scene) -> Check:
     if culprit is not None:
         sentence += f": {wait_words(waiting, culprit.rank.words)}, which moves ({_most(culprit)})"
     elif waiting:
-        sentence += f": {len(moment.moving)} of {len(moment.ranks)} ranks move, {names(waiting)} wait"
+        verb = "waits" if len(waiting) == 1 else "wait"
+        sentence += f": {names(waiting)} {verb} while others move"
     found = Finding("progressing", since_s, sentence, confidence="proof", culprit=culprit, waiting=waiting)
     return Check(RuleResult("R3 progressing", "yes", _movers_words(moved)), found)
 
 
 def _waits(moment: Scene) -> tuple[RankMoves | None, tuple[str, ...]]:
-    """Return the one rank that others wait for while it moves, and who waits."""
+    """Return the one rank that others wait for while it moves, and who waits.
+
+    A line of the log names nobody: most engines let one rank write for all. Who works on the CPU does not
+    wait, unless it spins there for its GPU.
+    """
     since_s = _wait_began_s(moment)
-    moving = [each for each in moment.moving if each.waiting_s is None and _newest_s(each) >= since_s]
+    moving = [each for each in moment.ranks if each.waiting_s is None and _worked_s(each) >= since_s]
     if not moving or len(moment.ranks) < 2:
         return None, ()
-    waiting = tuple(each.rank.name for each in moment.ranks if each not in moving)
-    if len(moving) == 1 and waiting:
-        return moving[0], waiting
-    return None, waiting
+    now = [each for each in moving if _worked_s(each) > moment.now_s - RESTS_S]
+    moving = now if len(now) == 1 else moving
+    rest = [each for each in moment.ranks if each not in moving]
+    waiting = tuple(each.rank.name for each in rest if each.waiting_s is not None or not busy(each))
+    alone = len(moving) == 1 and len(waiting) == len(rest)
+    return (moving[0] if alone and waiting else None), waiting
+
+
+def _worked_s(rank: RankMoves) -> float:
+    """Return when it last moved on another channel than the log, 0 for never."""
+    moved = (each.moved_s for each in rank.moved if each.channel is not Channel.LOG)
+    return max((moved_s for moved_s in moved if moved_s is not None), default=0.0)
 
 
 def _wait_began_s(moment: Scene) -> float:
