@@ -9,14 +9,14 @@ import pytest
 from scenario_truth import TRUTH, Change
 from tminus_command import Tminus
 
-from tui.commands.demo import Settled, tape_of
+from tui.commands.demo import Settled, past_loads, tape_of
 from tui.commands.replay import ReplayReport, reported
 from tui.demo.scenario import names, scenario
 from tui.demo.tape import simulation
 from tui.engines.phase import Phase
 from tui.replay.ending import EXIT_CODES, ending
 from tui.replay.headless import Played, Step, play
-from tui.watch.state import WatchState
+from tui.watch.state import JUDGE_S, WatchState
 from tui.watch.target import Member
 from tui.watch.transitions import Kind
 
@@ -29,7 +29,7 @@ HANGS = pytest.mark.parametrize(("name", "state"), [("capture-hang", "S"), ("cap
 def run(name: str, stop: Callable[[Step, WatchState], bool] | None = None) -> Played:
     """Run a scenario to where the command ends it, or to where ``stop`` says."""
     chosen = scenario(name)
-    simulated = simulation(chosen)
+    simulated = simulation(chosen, past=past_loads(chosen))
     return play(tape_of(chosen, simulated), stop or Settled(simulated.told_s))
 
 
@@ -98,13 +98,40 @@ def test_the_rank_that_failed_is_named_from_then_on_and_no_other(name: str) -> N
 
 
 @EVERY
-def test_nothing_is_called_dead_before_it_is(name: str) -> None:
-    truth = TRUTH[name]
-    word = {"ready": "ready", "failed": "dead"}.get(truth.outcome)
-    stands = truth.fault in ("wrong_model", "hung", "suspended")
-    sure = () if word is None or stands else ((truth.dead_s or truth.ends_s, word),)
+def test_it_is_judged_as_it_stands_and_never_worse(name: str) -> None:
+    assert tuple(after for _, after in changes(name, "verdict")) == TRUTH[name].judged
 
-    assert [each for each in changes(name, "verdict") if each[1] in ("ready", "dead")] == told(sure)
+
+@pytest.mark.parametrize("name", [name for name in sorted(TRUTH) if TRUTH[name].worst is not None])
+def test_the_worst_is_told_in_time_with_its_rank(name: str) -> None:
+    worst = TRUTH[name].worst
+    assert worst is not None
+    first = next(each for each in whole(name).transitions if each.after == worst.word)
+
+    assert (first.kind, first.rank) == ("verdict", worst.culprit)
+    assert first.t == pytest.approx(worst.since_s, abs=JUDGE_S)
+
+
+@EVERY
+def test_nothing_is_called_dead_before_it_is(name: str) -> None:
+    """The rank that is killed is dead before its server is."""
+    worst = TRUTH[name].worst
+    died = worst.since_s if worst is not None and worst.word == "dead" else None
+
+    assert [t for t, after in changes(name, "verdict") if after == "dead"] == (
+        [] if died is None else [pytest.approx(died, abs=NEAR_S)]
+    )
+
+
+@HANGS
+def test_who_stands_and_who_waits_is_told_in_the_sentence(name: str, state: str) -> None:
+    last = whole(name).state.judged
+
+    assert last is not None
+    assert (last.rank, last.pid) == ("TP5", 4205)
+    assert last.waiting == tuple(f"TP{rank}" for rank in range(8) if rank != 5)
+    assert "capture (17 of 36)" in last.sentence
+    assert last.next_step == ("kill -CONT 4205" if state == "T" else "py-spy dump --nonblocking --pid 4205")
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(TRUTH) if TRUTH[name].server_code is not None])

@@ -18,22 +18,24 @@ SERVES: tuple[Change, ...] = ((36.0, "start_api"), (36.05, "warmup"), (45.7, "re
 CLIMBS: tuple[Change, ...] = ((0.3, "process"), (36.6, "port"), (45.6, "model"), (45.7, "ready"))
 
 
+SERVED = ("progressing", "ready")
+DIED = ("progressing", "dead")
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is to be thought of a load in one word, and the rank that it stands or falls by."""
+class Worst:
+    """The worst that is thought of a load, from when on, and the rank that it stands or falls by."""
 
     word: str
+    since_s: float
     culprit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """Times are seconds of the scenario; ``fault`` is the class at the end, ``told`` what fails on the
-    way, ``culprit`` rank and pid that the state names for it, ``dead_s`` when a part of the server is seen
-    to be gone where that is before its end.
-
-    NOT ASSERTED SO FAR: ``verdict`` is the worst that will be thought of the load once the state tells loads
-    that stand or crawl from those that go on; None where only the outcome counts.
+    way, ``culprit`` rank and pid that the state names for it. ``judged`` are all verdicts in their order,
+    ``worst`` is the worst of them where that is no fleeting one.
     """
 
     phases: tuple[Change, ...]
@@ -41,18 +43,25 @@ class Truth:
     outcome: Outcome
     exit_code: int
     ends_s: float
+    judged: tuple[str, ...]
     fault: str | None = None
     told: tuple[Change, ...] = ()
     culprit: Culprit = (None, None)
     server_code: int | None = None
-    dead_s: float | None = None
-    verdict: Verdict | None = None
+    worst: Worst | None = None
 
 
 TRUTH: dict[str, Truth] = {
-    "ready": Truth(TO_CAPTURE + SERVES, CLIMBS, "ready", 0, 45.7),
+    "ready": Truth(TO_CAPTURE + SERVES, CLIMBS, "ready", 0, 45.7, SERVED),
     "capture-hang": Truth(
-        TO_CAPTURE, ((0.3, "process"),), "failed", 1, 152.6, fault="hung", verdict=Verdict("hung", "TP5")
+        TO_CAPTURE,
+        ((0.3, "process"),),
+        "failed",
+        1,
+        152.6,
+        ("progressing", "stalled", "hung"),
+        fault="hung",
+        worst=Worst("hung", 92.6, "TP5"),
     ),
     "capture-suspended": Truth(
         TO_CAPTURE,
@@ -60,8 +69,9 @@ TRUTH: dict[str, Truth] = {
         "failed",
         1,
         95.6,
+        ("progressing", "suspended"),
         fault="suspended",
-        verdict=Verdict("suspended", "TP5"),
+        worst=Worst("suspended", 35.6, "TP5"),
     ),
     "slow-storage": Truth(
         (
@@ -76,7 +86,8 @@ TRUTH: dict[str, Truth] = {
         "ready",
         0,
         126.7,
-        verdict=Verdict("slow"),
+        ("progressing", "slow", "progressing", "ready"),
+        worst=Worst("slow", 15.6),
     ),
     "oom-capture": Truth(
         TO_CAPTURE,
@@ -84,11 +95,12 @@ TRUTH: dict[str, Truth] = {
         "failed",
         1,
         35.1,
+        DIED,
         fault="died",
         told=((35.0, "oom_capture"),),
         culprit=("TP3", 4203),
         server_code=-9,
-        verdict=Verdict("dead", "TP3"),
+        worst=Worst("dead", 35.1, "TP3"),
     ),
     "rank-killed": Truth(
         TO_CAPTURE[:3],
@@ -96,12 +108,12 @@ TRUTH: dict[str, Truth] = {
         "failed",
         1,
         20.7,
+        DIED,
         fault="died",
         told=((18.4, "oom_host"),),
         culprit=("TP5", 4205),
         server_code=1,
-        dead_s=16.6,
-        verdict=Verdict("dead", "TP5"),
+        worst=Worst("dead", 16.6, "TP5"),
     ),
     "false-ready": Truth(
         (*TO_CAPTURE, SERVES[0]),
@@ -109,10 +121,11 @@ TRUTH: dict[str, Truth] = {
         "failed",
         1,
         37.7,
+        DIED,
         fault="died",
         told=((0.6, "wrong_model"), (36.1, "port_in_use")),
         server_code=1,
-        verdict=Verdict("dead"),
+        worst=Worst("dead", 37.7),
     ),
     "wrong-model": Truth(
         TO_CAPTURE + SERVES[:2],
@@ -120,6 +133,7 @@ TRUTH: dict[str, Truth] = {
         "failed",
         1,
         103.8,
+        ("progressing", "quiet"),
         fault="wrong_model",
         told=((36.6, "wrong_model"),),
     ),
@@ -129,5 +143,6 @@ TRUTH: dict[str, Truth] = {
         "ready",
         0,
         45.7,
+        ("progressing", "quiet", "progressing", "ready"),
     ),
 }
