@@ -285,7 +285,9 @@ class Movement:
         users = self._users.get(gpu.index, set())
         return not users.isdisjoint(rank.pids) and not users <= rank.pids
 
-    def _waiting_s(self, rank: Rank, gpus: Iterable[GpuMoves], cpu: float | None, now_s: float) -> float | None:
+    def _waiting_s(
+        self, rank: Rank, gpus: Iterable[GpuMoves], cpu: float | None, now_s: float
+    ) -> float | None:
         """Return for how long all of a rank's GPUs show the signature of a wait, None while they do not.
 
         On a GPU that it shares, whose kernel spins is not told: who waits for it spins on the CPU too.
