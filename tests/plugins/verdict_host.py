@@ -167,7 +167,9 @@ class VerdictHost:
             cgroup_oom_kills=self.cgroup_oom_kills,
             memory_full_pct=self.memory_full_pct,
             io_some_pct=0.0,
-            **self._when(),
+            mono_s=self.now_s,
+            wall_s=self.now_s,
+            client_s=self.now_s,
         )
 
     def _process(self, rank: int) -> ProcessSignals:

@@ -9,7 +9,8 @@ from tui.watch.meaning import Meaning
 from tui.watch.transfer import Transfer
 from tui.watch.verdict.channels import Channel
 from tui.watch.verdict.movement import RankMoves
-from tui.watch.verdict.scene import scene
+from tui.watch.verdict.scene import Scene, scene
+from tui.watch.verdict.verdict import Verdict
 
 # fmt: off
 Wait = Literal[
@@ -49,9 +50,17 @@ def rank_lanes(state: Meaning, now_s: float) -> tuple[RankLane, ...]:
     if moment is None:
         return ()
     laid = scene(moment, state.judging.movement)
-    odd = laid.odd if len(laid.ranks) > 1 else None
+    odd = _odd(laid, state.judged)
     came = state.transfer(now_s)
     return tuple(_lane(each, state.gpus, came, now_s, odd=each is odd) for each in laid.ranks)
+
+
+def _odd(laid: Scene, judged: Verdict | None) -> RankMoves | None:
+    """Return the one that the verdict names, else the one unlike the others."""
+    if len(laid.ranks) < 2:
+        return None
+    named = None if judged is None else (judged.rank, judged.pid)
+    return next((each for each in laid.ranks if (each.rank.name, each.rank.pid) == named), laid.odd)
 
 
 def _lane(rank: RankMoves, book: GpuBook, came: Transfer | None, now_s: float, *, odd: bool) -> RankLane:

@@ -59,6 +59,7 @@ def test_a_flock_is_judged_by_its_holder() -> None:
     held = Lock("/c/lock", 60.0, open=True, holder=101, waiter=102, kind="flock")
     found = verdict(host, locks=(held,))
     assert (found.word, found.rank, found.waiting) == ("hung", "TP0", ("TP1",))
+    assert found.next_step == "py-spy dump --nonblocking --pid 101: what its holder waits for"
     stranger = replace(held, holder=4711)
     assert verdict(host, locks=(stranger,)).word == "quiet"
     assert rule(verdict(host, locks=(stranger,)), "R4(b)") == "nearly"

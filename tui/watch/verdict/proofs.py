@@ -10,6 +10,7 @@ from tui.watch.verdict.verdict import Confidence, Match, RuleResult
 from tui.watch.verdict.words import (
     DEADLOCK,
     FLOCK,
+    FLOCK_OF_RANK,
     P2P_BROKEN,
     RANK_MISSING,
     RAS,
@@ -128,7 +129,7 @@ def _lock_hangs(scene: Scene, rule: str, lock: Lock, holder: RankMoves | None) -
     who = "a process that is gone" if holder is None else holder.rank.words
     why = f"{names(waits) or 'the server'} waits for a lock held by {who}, which does nothing"
     numbers = f"{lock.path}: held by {who}, waited for by pid {lock.waiter}"
-    cause = filled(FLOCK, path=lock.path)
+    cause = filled(FLOCK if holder is None else FLOCK_OF_RANK, path=lock.path, pid=lock.holder)
     return _hung(scene, rule, numbers, why, cause, "proof", holder, waits)
 
 

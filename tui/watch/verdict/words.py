@@ -121,6 +121,11 @@ FLOCK = Cause(
     "look at its holder in /proc/locks",
     "do not delete the file: that does not free the lock",
 )
+FLOCK_OF_RANK = Cause(
+    "waits for a lock that a rank holds which does nothing: {path}",
+    "py-spy dump --nonblocking --pid {pid}: what its holder waits for",
+    "do not delete the file: that does not free the lock",
+)
 LOCK_WAIT = Cause(
     "polls for something, such as a lock file left behind in a compile cache",
     "look for lock files in the caches (torch_extensions, flashinfer) that no process has open",
