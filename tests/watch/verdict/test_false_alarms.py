@@ -163,3 +163,27 @@ def test_a_late_rank_of_many_is_waited_for_as_long_as_it_moves() -> None:
     assert told(host, 720) == {"progressing"}
     found = judge(host.at(), host.movement)
     assert (found.rank, "7 wait for TP7" in found.sentence) == ("TP7", True)
+
+
+@pytest.mark.parametrize(
+    "doing",
+    [IDLES, POLLS, Doing(state="D", wchan="folio_wait_bit_common"), replace(IDLES, threads="SSD")],
+    ids=["asleep", "polls", "in the kernel", "a thread in the kernel"],
+)
+def test_a_reader_of_signals_that_hangs_lets_nobody_stand_still(doing: Doing) -> None:
+    """What was read last says nothing of now, though the rest of the host is heard."""
+    host = in_phase(Phase.CAPTURE, doing, count=2)
+    host.run(8)
+    host.all_do(replace(doing, signals=False))
+    assert not told(host, 600) & ALARMS
+    assert "not read" in judge(host.at(), host.movement).sentence
+
+
+def test_signals_that_come_again_tell_of_the_standstill_at_once() -> None:
+    host = in_phase(Phase.CAPTURE, IDLES, count=2)
+    host.run(8)
+    host.all_do(replace(IDLES, signals=False))
+    host.run(100)
+    host.all_do(IDLES)
+    host.run(2)
+    assert judge(host.at(), host.movement).word == "hung"

@@ -317,6 +317,7 @@ class Movement:
             began = main.first_s
         cpu_pct = _summed(each.cpu_pct(now_s) for each in processes)
         told = main is not None and main.state_read_s is not None
+        read = main if _fresh(main, now_s) else None
         return RankMoves(
             rank=rank,
             readings=readings,
@@ -325,14 +326,14 @@ class Movement:
             waiting_s=self._waiting_s(rank, gpus, cpu_pct, now_s),
             state=main.state if main is not None and told else "?",
             state_s=now_s - main.state_since_s if main is not None and told else 0.0,
-            wchan=main.wchan if main is not None else None,
-            rests_in=main.rests_in(now_s) if main is not None else None,
+            wchan=read.wchan if read is not None else None,
+            rests_in=read.rests_in(now_s) if read is not None else None,
             cpu_pct=cpu_pct,
-            asleep_s=_since(main.asleep.since_s if main is not None else None, now_s),
-            frozen_s=_since(main.frozen.since_s if main is not None else None, now_s),
+            asleep_s=_since(read.asleep.since_s if read is not None else None, now_s),
+            frozen_s=_since(read.frozen.since_s if read is not None else None, now_s),
             signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),
             compilers=sum(each.compilers.running for each in processes),
-            threads=main.threads.seen if main is not None else None,
+            threads=read.threads.seen if read is not None else None,
         )
 
     def _readings(
