@@ -4,8 +4,10 @@ import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui.engines.phase import Phase
-from tui.events import GpuProcess, GpuProcesses, Process
+from tui.events import GpuDriver, GpuProcess, GpuProcesses, Process
 from tui.signals import GpuFault, HostSignals, LockFile, Locks
+from tui.watch.judging import FAULTS
+from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.situation import Rank, Situation
 
 BEGIN = "[2026-11-29 13:48:34 TP{}] Load weight begin. avail mem=9 GB"
@@ -131,6 +133,58 @@ def test_faults_of_gpus_that_others_use_are_left_out(watched: Watch) -> None:
     assert [(each.gpu, each.xid) for each in moment(host).faults] == [(1, 79)]
 
 
+def test_a_fault_is_told_once_since_when_it_was_reported_first(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    began_s = host.mono
+    for _ in range(2):
+        host.happen(GpuFault(**host.when, fault="xid", sentence="off the bus", index=0, xid=79))
+        host.wait(30.0)
+    assert [each.began_s for each in moment(host).faults] == [began_s]
+    assert host.state.judged is not None
+    assert (host.state.judged.word, host.state.judged.since_s) == ("hung", began_s)
+
+
+def test_however_many_faults_of_the_application_came_before_a_fatal_one_is_kept(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    for number in range(40):
+        host.happen(GpuFault(**host.when, fault="xid", sentence="an error", index=0, xid=1000 + number))
+    host.happen(GpuFault(**host.when, fault="xid", sentence="fell off the bus", index=0, xid=79))
+    found = moment(host).faults
+    assert (len(found), 79 in {each.xid for each in found}) == (FAULTS, True)
+
+
+def test_a_recovery_that_the_driver_asks_for_is_fatal(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    host.happen(GpuFault(**host.when, fault="recovery", sentence="GPU 0 needs a reset", index=0))
+    assert [is_fatal(each) for each in moment(host).faults] == [True]
+
+
+def test_a_driver_that_answers_again_is_silent_no_more(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    for silent_s in (6.0, 11.0):
+        host.happen(GpuDriver(**host.when, state="silent", sentence="no answer", silent_s=silent_s))
+    assert [each.silent_s for each in moment(host).faults] == [11.0]
+    host.happen(GpuDriver(**host.when, state="ok", sentence=""))
+    assert moment(host).faults == ()
+
+
+def test_the_counts_of_another_servers_group_are_no_kills_of_the_next_load(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    host.happen(HostSignals(**host.when, cgroup_oom_kills=0))
+    host.exits(100)
+    host.wait(5.0)
+    host.processes(process(400, SGLANG, matched="sglang", started_s=host.mono))
+    host.happen(HostSignals(**host.when, cgroup_oom_kills=3))
+    assert host.state.judging.movement.cgroup_oom_kills == 0
+    host.happen(HostSignals(**host.when, cgroup_oom_kills=4))
+    assert host.state.judging.movement.cgroup_oom_kills == 1
+
+
 def test_a_rank_that_went_is_told_after_half_a_second_and_stays_told(watched: Watch) -> None:
     host = watched()
     two_ranks(host)
@@ -140,6 +194,7 @@ def test_a_rank_that_went_is_told_after_half_a_second_and_stays_told(watched: Wa
     host.processes(launcher(), rank(101, "TP0"))
     found = moment(host).ranks
     assert [(each.name, bool(each.gone)) for each in found] == [("TP1", True), ("TP0", False)]
+    assert found[0].gone_s == host.mono - 1.0
 
 
 def test_a_server_that_stops_to_answer_is_unanswered_since_then(watched: Watch) -> None:

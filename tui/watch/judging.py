@@ -8,9 +8,10 @@ from tui.events import AnyEvent, Exit, GpuDriver
 from tui.signals import Evidence, LockFile, Locks
 from tui.signals import GpuFault as FaultEvent
 from tui.watch.diagnosis import Diagnosis
-from tui.watch.ranks import ranks_of
+from tui.watch.ranks import name_of, ranks_of
 from tui.watch.silences import Silences
 from tui.watch.target import Member, Server
+from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.movement import Movement
 from tui.watch.verdict.rules import judge
 from tui.watch.verdict.situation import GpuFault, Lock, Proof, Rank, Situation
@@ -21,10 +22,13 @@ FIRST_S = 5.0
 TOGETHER_S = 0.5
 """A rank that goes less than this before its server was ended with it."""
 FAULTS = 16
+"""So many are kept of a load; one that is not fatal makes room for one that is."""
 FALLEN = 64
+"""More parts than a server has on one host."""
 PARTS = ("rank", "engine_core", "controller", "detokenizer")
 """The parts of a server without which it cannot go on."""
 RECOVERY_XID = 154
+"""The Xid by which the driver asks for a GPU to be recovered (stalls research, 2.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Judging:
         self.faults.clear()
         self.locks, self.diagnosis = (), Diagnosis()
         self.silences.clear()
+        self._names, self._ranks, self._named = {}, frozenset(), None
 
     @property
     def names(self) -> dict[int, str]:
@@ -126,12 +131,16 @@ class Judging:
     # The driver.
 
     def _take_fault(self, event: FaultEvent) -> None:
-        kind, xid = ("xid", event.xid) if event.fault != "lost" else ("lost", event.xid)
-        if event.fault == "recovery":
-            xid = RECOVERY_XID
-        fault = GpuFault("lost" if kind == "lost" else "xid", event.sentence, event.index, xid)
-        if fault not in self.faults and len(self.faults) < FAULTS:
-            self.faults.append(fault)
+        """Note what the driver reported, once: the first of its kind says since when."""
+        kind = "lost" if event.fault == "lost" else "xid"
+        xid = RECOVERY_XID if event.fault == "recovery" else event.xid
+        known = any((each.kind, each.gpu, each.xid) == (kind, event.index, xid) for each in self.faults)
+        if known:
+            return
+        self.faults.append(GpuFault(kind, event.sentence, event.index, xid, began_s=event.mono_s))
+        if len(self.faults) > FAULTS:
+            least = next((each for each in self.faults if not is_fatal(each)), self.faults[-1])
+            self.faults.remove(least)
 
     def _take_driver(self, event: GpuDriver) -> None:
         self.faults = [fault for fault in self.faults if fault.kind != "silent"]
@@ -155,5 +164,4 @@ def fallen(gone: Iterable[Gone], blamed: Speaker, until_s: float) -> list[Rank]:
 
 def rank_of_gone(gone: Gone) -> Rank:
     """Return a part that has gone as a rank of the situation."""
-    name = (gone.member.role.rank or gone.member.role.words).replace("_", " ")
-    return Rank(name, gone.member.pid, gone=gone.sentence)
+    return Rank(name_of(gone.member), gone.member.pid, gone=gone.sentence, gone_s=gone.at_s)

@@ -19,7 +19,7 @@ def ranks_of(server: Server) -> tuple[Rank, ...]:
         helpers = frozenset(member.pid for member in members if member.pid != server.pid)
         return (Rank(server.engine.title, server.pid, helpers),)
     owned = _owners({member.pid for member in found}, members)
-    ranks = [Rank(_name(member), member.pid, frozenset(owned.get(member.pid, ()))) for member in found]
+    ranks = [Rank(name_of(member), member.pid, frozenset(owned.get(member.pid, ()))) for member in found]
     return tuple(sorted(ranks, key=lambda rank: (len(rank.name), rank.name, rank.pid or 0)))
 
 
@@ -28,7 +28,8 @@ def launcher_of(server: Server, ranks: Iterable[Rank]) -> Rank | None:
     return None if any(rank.pid == server.pid for rank in ranks) else Rank("launcher", server.pid)
 
 
-def _name(member: Member) -> str:
+def name_of(member: Member) -> str:
+    """Return a part of a server as it is shown: a rank by the name that the engine writes."""
     return (member.role.rank or member.role.words).replace("_", " ")
 
 

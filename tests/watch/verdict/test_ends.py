@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from verdict_asking import loaded, verdict
+from verdict_asking import loaded, numbers, verdict
 from watched_host import process
 
 from tui.engines.phase import Phase
@@ -54,3 +54,19 @@ def test_a_helper_of_which_no_signals_are_told_hides_nothing_of_its_rank() -> No
     found = host.movement.of(rank, host.now_s, Phase.CAPTURE)
     assert found.state_of(Channel.FILE) == "still"
     assert not any("cannot be read" in text for text in verdict(host, ranks=(rank, host.ranks[1])).figures)
+
+
+def test_a_rank_that_is_gone_is_dead_since_it_went() -> None:
+    host = loaded(2)
+    ranks = (host.ranks[0], replace(host.ranks[1], gone="is gone", gone_s=host.now_s - 7.0))
+    assert verdict(host, ranks=ranks).since_s == host.now_s - 7.0
+
+
+def test_kills_that_are_not_counted_are_not_known_instead_of_none() -> None:
+    host = loaded()
+    assert numbers(verdict(host), "R0").endswith("out-of-memory kills: 0 on the host, 0 in its group")
+    host.cgroup_oom_kills = None
+    host.run(6)
+    assert numbers(verdict(host), "R0").endswith("out-of-memory kills: 0 on the host")
+    host.movement.host = None
+    assert numbers(verdict(host), "R0").endswith("out-of-memory kills: not known")

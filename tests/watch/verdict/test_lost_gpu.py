@@ -28,6 +28,10 @@ def test_a_lost_gpu_is_told_with_the_rank_that_held_it_though_its_processes_are_
     assert (found.word, found.confidence, found.rank) == ("hung", "proof", "TP1")
     assert found.waiting == ("TP0",)
     assert "GPU 1 is lost" in found.sentence
+    assert found.since_s == host.now_s
+    host.now_s += 1.0
+    host.movement.take(Gpus(gpus=[lost], cost_ms=0.1, mono_s=host.now_s, wall_s=0.0))
+    assert verdict(host).since_s == host.now_s - 1.0
 
 
 def test_a_gpu_that_is_there_is_held_by_whom_the_newest_list_names() -> None:

@@ -23,8 +23,9 @@ from tui.watch.words import clock_text
 SUSPENDED_S = 3.0
 """Signals stop a process for moments in healthy loads too (a profiler's dump takes 0.1 s)."""
 DRIVER_SILENT_S = 10.0
-"""Two deadlines of 5 s."""
+"""Two deadlines of 5 s (stalls research, R1)."""
 FATAL_XIDS = frozenset({48, 62, 74, 79, 95, 119, 120, *range(144, 151), 154})
+"""Memory, NVLink, bus and firmware, and a recovery that is asked for; not the application's own (2.4)."""
 
 
 def dead(scene: Scene) -> Check:
@@ -35,9 +36,7 @@ def dead(scene: Scene) -> Check:
     """
     situation, movement = scene.situation, scene.movement
     killed = _killed_for_memory(movement)
-    numbers = (
-        f"{movement.oom_kills} out-of-memory kills on the host, {movement.cgroup_oom_kills} in its group"
-    )
+    numbers = _kills_words(movement)
     cause = KILLED_FOR_MEMORY if killed else situation.failure or DIED
     end = situation.end
     if end is not None:
@@ -64,28 +63,37 @@ def _killed_for_memory(movement: Movement) -> bool:
     return (movement.cgroup_oom_kills if counted else movement.oom_kills) > 0
 
 
+def _kills_words(movement: Movement) -> str:
+    host = movement.host
+    counts = (
+        ("on the host", movement.oom_kills, None if host is None else host.oom_kills),
+        ("in its group", movement.cgroup_oom_kills, None if host is None else host.cgroup_oom_kills),
+    )
+    told = [f"{rose} {where}" for where, rose, read in counts if read is not None]
+    return f"out-of-memory kills: {', '.join(told) or 'not known'}"
+
+
 def _gone(scene: Scene, gone: RankMoves, cause: Cause) -> Check:
     how = gone.rank.gone or "is a zombie"
     sentence = f"dead: {gone.rank.words} {how}{scene.place}"
-    found = Finding(
-        "dead", scene.now_s - gone.state_s, sentence, cause, "proof", gone, waiting=scene.others(gone)
-    )
+    since_s = scene.now_s - gone.state_s if gone.rank.gone_s is None else gone.rank.gone_s
+    found = Finding("dead", since_s, sentence, cause, "proof", gone, waiting=scene.others(gone))
     return Check(RuleResult("R0 dead", "yes", f"{gone.rank.words} {how}"), found)
 
 
 def driver(scene: Scene) -> Check:
     """R1: a GPU is lost, the driver reported a fatal Xid, or it did not answer twice over."""
-    faults = sorted((*scene.situation.faults, *_lost(scene)), key=_fatal, reverse=True)
+    faults = sorted((*scene.situation.faults, *_lost(scene)), key=is_fatal, reverse=True)
     if not faults:
         return Check(RuleResult("R1 driver or GPU", "no", "the driver answers, no GPU is lost, no fatal Xid"))
     worst = faults[0]
-    if not _fatal(worst):
+    if not is_fatal(worst):
         return Check(RuleResult("R1 driver or GPU", "nearly", worst.sentence))
     culprit = next((each for each in scene.ranks if worst.gpu in [gpu.index for gpu in each.gpus]), None)
     cause = {"lost": GPU_LOST, "xid": XID, "silent": DRIVER_SILENT}[worst.kind]
     found = Finding(
         "hung",
-        scene.now_s - (worst.silent_s or 0.0),
+        scene.now_s - (worst.silent_s or 0.0) if worst.began_s is None else worst.began_s,
         f"hung{scene.place}: {worst.sentence}",
         cause,
         "proof",
@@ -98,13 +106,16 @@ def driver(scene: Scene) -> Check:
 def _lost(scene: Scene) -> list[GpuFault]:
     gpus = [gpu for each in scene.ranks for gpu in each.gpus]
     return [
-        GpuFault("lost", gpu.sample.sentence or f"GPU {gpu.index} is lost", gpu.index)
+        GpuFault(
+            "lost", gpu.sample.sentence or f"GPU {gpu.index} is lost", gpu.index, began_s=gpu.lost_since_s
+        )
         for gpu in gpus
         if gpu.sample is not None and gpu.sample.state == "lost"
     ]
 
 
-def _fatal(fault: GpuFault) -> bool:
+def is_fatal(fault: GpuFault) -> bool:
+    """Whether no load gets over it; a driver that is silent for long counts as such."""
     if fault.kind == "xid":
         return fault.xid in FATAL_XIDS
     return fault.kind == "lost" or (fault.silent_s or 0.0) >= DRIVER_SILENT_S

@@ -34,7 +34,11 @@ PCIE_FRESH_S = 16.0
 
 @dataclass(slots=True)
 class GpuMoves:
-    """One GPU, reading by reading. ``waiting_since_s`` is since when it shows the signature of a wait."""
+    """One GPU, reading by reading; times are on the host's monotonic clock.
+
+    ``waiting_since_s`` is since when it shows the signature of a wait, ``lost_since_s`` since when the driver
+    cannot reach it.
+    """
 
     index: int
     sample: GpuSample | None = None
@@ -43,6 +47,7 @@ class GpuMoves:
     detail_s: float = 0.0
     limit_w: float | None = None
     waiting_since_s: float | None = None
+    lost_since_s: float | None = None
     worked_s: float | None = None
     memory: Level = field(default_factory=lambda: Level(MOVED_MEMORY_MIB))
     pcie: Steps = field(default_factory=lambda: Steps(MOVED_PCIE_MIB))
@@ -52,6 +57,10 @@ class GpuMoves:
     def take(self, sample: GpuSample, at_s: float, peer_idle_w: float | None) -> None:
         """Note a reading of the fast tier; ``peer_idle_w`` is the idle power of the host's other GPUs."""
         self.sample, self.sample_s = sample, at_s
+        if not self.lost:
+            self.lost_since_s = None
+        elif self.lost_since_s is None:
+            self.lost_since_s = at_s
         self.memory.take(sample.memory_used_mib, at_s)
         self._learn_idle(sample)
         idle_w = self.idle_w if self.idle_w is not None else peer_idle_w

@@ -172,7 +172,8 @@ class Movement:
         self._stacks.clear()
         self._went_s = None
         self.blinds.clear()
-        self.oom_kills = self.cgroup_oom_kills = 0
+        # The counts of another server's control group are no beginning for those of this one's.
+        self.host, self.oom_kills, self.cgroup_oom_kills = None, 0, 0
         for gpu in self._gpus.values():
             gpu.void()
 

@@ -13,7 +13,8 @@ class Rank:
 
     ``helpers`` are its descendants that are no ranks. ``gpus`` are its GPUs by index; empty: those on which
     the driver sees its processes. ``phase`` is where it stands. ``behind`` is True where its own lines say
-    that it lags behind others. ``gone`` says in words how its process ended ("" while it lives).
+    that it lags behind others. ``gone`` says in words how its process ended ("" while it lives), ``gone_s``
+    when, on the host's monotonic clock.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Rank:
     phase: Phase | None = None
     behind: bool = False
     gone: str = ""
+    gone_s: float | None = None
 
     @property
     def pids(self) -> frozenset[int]:
@@ -57,13 +59,17 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class GpuFault:
-    """What the driver says of a GPU (None: of all): lost, an Xid, a call without an answer."""
+    """What the driver says of a GPU (None: of all): lost, an Xid, a call without an answer.
+
+    ``began_s`` is when it said so first (host's monotonic clock), ``silent_s`` how long it has been silent.
+    """
 
     kind: Literal["lost", "xid", "silent"]
     sentence: str
     gpu: int | None = None
     xid: int | None = None
     silent_s: float | None = None
+    began_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
