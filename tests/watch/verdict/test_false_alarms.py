@@ -121,6 +121,43 @@ def test_the_work_of_another_job_on_the_gpu_is_not_taken_for_the_servers() -> No
     assert "stalled" in told(host, 80)
 
 
+@pytest.mark.parametrize(
+    ("phase", "other"),
+    [(Phase.CAPTURE, replace(IDLES, memory_mib=20.0)), (Phase.WEIGHTS, replace(IDLES, pcie_mib=100.0))],
+)
+def test_memory_and_bytes_of_another_job_on_the_gpu_hide_no_hang(phase: Phase, other: Doing) -> None:
+    host = in_phase(phase, SPINS, count=2)
+    host.doing[1] = other
+    held = [
+        GpuProcess(index=index, pid=pid, memory_mib=900.0) for index, pid in ((0, 101), (1, 102), (1, 999))
+    ]
+    host.movement.take(GpuProcesses(processes=held, mono_s=host.now_s, wall_s=0.0))
+    assert "hung" in told(host, 100)
+    found = judge(host.at(), host.movement)
+    assert found.rank == "TP1"
+
+
+def test_on_a_shared_gpu_the_memory_of_the_rank_itself_is_a_movement() -> None:
+    host = in_phase(Phase.CAPTURE, SPINS, count=2)
+    host.doing[1] = IDLES
+    for step in range(20):
+        held = [
+            GpuProcess(index=index, pid=pid, memory_mib=900.0 + 20.0 * step * (pid == 102))
+            for index, pid in ((0, 101), (1, 102), (1, 999))
+        ]
+        host.movement.take(GpuProcesses(processes=held, mono_s=host.now_s, wall_s=0.0))
+        assert told(host, 20) == {"progressing"}
+
+
+def test_ranks_of_one_server_on_one_gpu_are_no_other_job() -> None:
+    host = in_phase(Phase.WEIGHTS, replace(POLLS, pcie_mib=100.0), count=2)
+    held = [
+        GpuProcess(index=index, pid=pid, memory_mib=None) for index, pid in ((0, 101), (1, 102), (0, 102))
+    ]
+    host.movement.take(GpuProcesses(processes=held, mono_s=host.now_s, wall_s=0.0))
+    assert told(host, 300) == {"progressing"}
+
+
 def test_files_of_another_user_that_cannot_be_read_never_make_a_hang() -> None:
     for doing in (replace(POLLS, io=False), replace(LOADS, io=False, file_mib=0.0, pcie_mib=0.0, cpu=0.3)):
         assert "hung" not in told(in_phase(Phase.WEIGHTS, doing), 900)

@@ -1,7 +1,7 @@
 """When each channel of each rank last moved, from the events alone."""
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -11,6 +11,7 @@ from tui.signals import HostSignals, Signals
 from tui.watch.verdict.bar import Bar
 from tui.watch.verdict.channels import Channel, Reading, joined, reading
 from tui.watch.verdict.gpu_moves import GpuMoves
+from tui.watch.verdict.holders import Holders
 from tui.watch.verdict.meters import FRESH_S
 from tui.watch.verdict.process_moves import ProcessMoves
 from tui.watch.verdict.situation import Rank
@@ -102,7 +103,7 @@ class Movement:
     cgroup_oom_kills: int = 0
     _processes: dict[int, ProcessMoves] = field(default_factory=dict[int, ProcessMoves])
     _gpus: dict[int, GpuMoves] = field(default_factory=dict[int, GpuMoves])
-    _users: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    _holders: Holders = field(default_factory=Holders)
     _logs: dict[str | None, float] = field(default_factory=dict[str | None, float])
     _stacks: dict[int, float] = field(default_factory=dict[int, float])
     _went_s: float | None = None
@@ -127,7 +128,8 @@ class Movement:
                 for fact in event.gpus:
                     self._gpu(fact.index).limit_w = fact.power_limit_w
             case GpuProcesses():
-                self._take_users(event)
+                lost = {gpu.index for gpu in self._gpus.values() if gpu.lost}
+                self._holders.take(event.processes, lost, at_s)
             case Processes():
                 for process in event.processes:
                     self._process(process.pid, at_s).in_state(process.state, at_s)
@@ -168,6 +170,7 @@ class Movement:
         """Another load begins: nothing that moved before tells of it; what was learnt of the GPUs stays."""
         self.began_s, self.heard_s, self.bar = at_s, at_s, Bar()
         self._processes.clear()
+        self._holders.void()
         self._logs.clear()
         self._stacks.clear()
         self._went_s = None
@@ -184,6 +187,7 @@ class Movement:
         self.bar.blind()
         for process in self._processes.values():
             process.void()
+        self._holders.void()
         for gpu in self._gpus.values():
             gpu.void()
 
@@ -220,12 +224,6 @@ class Movement:
         peers = median(known) if known else None
         for sample in event.gpus:
             self._gpu(sample.index).take(sample, at_s, peers)
-
-    def _take_users(self, event: GpuProcesses) -> None:
-        # Of a lost GPU nothing is listed any more: who held it hangs on it.
-        self._users = {index: held for index, held in self._users.items() if self._gpu(index).lost}
-        for each in event.processes:
-            self._users.setdefault(each.index, set()).add(each.pid)
 
     def _process(self, pid: int, at_s: float) -> ProcessMoves:
         if pid not in self._processes and len(self._processes) >= PROCESSES:
@@ -273,18 +271,8 @@ class Movement:
         return self._moves(UNPLACED, rest, gpus, now_s, None)
 
     def _gpus_of(self, rank: Rank) -> tuple[GpuMoves, ...]:
-        held = (
-            {index for index, pids in self._users.items() if pids & rank.pids} if not rank.gpus else rank.gpus
-        )
+        held = rank.gpus or self._holders.held_by(rank.pids)
         return tuple(self._gpus[index] for index in sorted(held) if index in self._gpus)
-
-    def _shared(self, gpu: GpuMoves, rank: Rank) -> bool:
-        """Whether processes of others use the GPU beside the rank's: its work may then be theirs.
-
-        Where none of its users is the rank's, the driver numbers processes otherwise (a container).
-        """
-        users = self._users.get(gpu.index, set())
-        return not users.isdisjoint(rank.pids) and not users <= rank.pids
 
     def _waiting_s(
         self, rank: Rank, gpus: Iterable[GpuMoves], cpu: float | None, now_s: float
@@ -294,7 +282,9 @@ class Movement:
         On a GPU that it shares, whose kernel spins is not told: who waits for it spins on the CPU too.
         """
         waits = [
-            None if self._shared(gpu, rank) and (cpu or 0.0) < SPINS_PCT else gpu.waiting_s(now_s)
+            None
+            if self._holders.shared(gpu.index, rank.pids) and (cpu or 0.0) < SPINS_PCT
+            else gpu.waiting_s(now_s)
             for gpu in gpus
         ]
         waited = [each for each in waits if each is not None]
@@ -354,13 +344,24 @@ class Movement:
             _stack(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
         ]
         for gpu in gpus:
-            for each in gpu.readings(now_s):
-                if each.channel is Channel.PCIE and phase is not Phase.WEIGHTS:
-                    continue
-                if each.channel is Channel.GPU_WORK and self._shared(gpu, rank):
-                    continue
+            for each in self._of_gpu(gpu, rank, now_s, phase):
                 by_channel.setdefault(each.channel, []).append(each)
         return tuple(joined(by_channel[channel]) for channel in Channel if by_channel.get(channel))
+
+    def _of_gpu(self, gpu: GpuMoves, rank: Rank, now_s: float, phase: Phase | None) -> Iterator[Reading]:
+        """Give what a GPU tells of one rank. Of what another job does on it too, nothing is told."""
+        ours = {pid for pid, each in self._processes.items() if each.read}
+        foreign = self._holders.shared(gpu.index, rank.pids, ours)
+        for each in gpu.readings(now_s):
+            match each.channel:
+                case Channel.PCIE if foreign or phase is not Phase.WEIGHTS:
+                    continue
+                case Channel.GPU_WORK if self._holders.shared(gpu.index, rank.pids):
+                    continue
+                case Channel.GPU_MEMORY if foreign:
+                    yield self._holders.memory(gpu, rank.pids, now_s)
+                case _:
+                    yield each
 
     def _log(self, rank: Rank, now_s: float) -> Reading:
         key = None if rank is UNPLACED else rank.name
