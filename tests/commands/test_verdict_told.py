@@ -77,7 +77,7 @@ def test_a_hang_is_told_with_figures_cause_culprit_who_waits_and_what_to_do() ->
     *_, hung = whole("capture-hang").verdicts
 
     assert (hung.rank, hung.pid) == ("TP5", 4205)
-    assert hung.reason.startswith("hung in capture (17 of 36)")
+    assert hung.reason.startswith("hung in capture (17 of 36, bs=120 under way)")
     assert hung.waiting == ("TP0", "TP1", "TP2", "TP3", "TP4", "TP6", "TP7")
     assert (hung.cause != "", hung.confidence) == (True, "pattern")
     assert 3 <= len(hung.figures) <= 5
@@ -99,8 +99,8 @@ def test_people_get_one_line_for_each_change_and_none_for_a_load_that_simply_goe
     told = whole("capture-hang")
 
     assert [text for t, text in told.lines if t < 20.0 and "progressing" in text] == []
-    [quiet] = told.said("quiet in capture (17 of 36) for 0:30")
-    [hung] = told.said("hung in capture (17 of 36)")
+    [quiet] = told.said("quiet in capture (17 of 36, bs=120 under way) for 0:30")
+    [hung] = told.said("hung in capture (17 of 36, bs=120 under way)")
     assert quiet.endswith("counts as stalled in 0:29")
     assert "7 wait for TP5 (pid 4205)" in hung
     assert "; next: py-spy dump --nonblocking --pid 4205; do not kill it yet" in hung
@@ -132,7 +132,7 @@ def test_a_tape_whose_last_verdict_is_that_it_is_stuck_has_failed_by_it(name: st
     end = end_record(told.state, outcome, fault, reason, told.run.t, told.run.now_s)
 
     assert (outcome, fault, end.verdict) == ("failed", word, word)
-    assert reason.startswith(f"{word} in capture (17 of 36)")
+    assert reason.startswith(f"{word} in capture (17 of 36, bs=120 under way)")
     assert "TP5 (pid 4205)" in reason
     assert end.judgement is not None
     assert end.judgement.rank == "TP5"
@@ -144,7 +144,9 @@ def test_a_tape_that_ends_while_a_load_is_only_quiet_is_a_time_out_that_says_so(
     outcome, fault, reason = ending(until("capture-hang", "quiet"), 62.6)
 
     assert (outcome, fault) == ("timeout", None)
-    assert reason.startswith("not ready when it ends, after 1:02: quiet in capture (17 of 36) for 0:30")
+    assert reason.startswith(
+        "not ready when it ends, after 1:02: quiet in capture (17 of 36, bs=120 under way) for 0:30"
+    )
 
 
 def test_a_load_that_goes_on_is_not_ready_for_what_is_not_there_yet() -> None:

@@ -130,7 +130,7 @@ def test_who_stands_and_who_waits_is_told_in_the_sentence(name: str, state: str)
     assert last is not None
     assert (last.rank, last.pid) == ("TP5", 4205)
     assert last.waiting == tuple(f"TP{rank}" for rank in range(8) if rank != 5)
-    assert "capture (17 of 36)" in last.sentence
+    assert "capture (17 of 36, bs=120 under way)" in last.sentence
     assert last.next_step == ("kill -CONT 4205" if state == "T" else "py-spy dump --nonblocking --pid 4205")
 
 

@@ -74,7 +74,7 @@ def test_the_list_names_how_it_was_stuck(tmp_path: Path, name: str, word: str) -
     told = summarise(path)
 
     assert (told.outcome, told.fault, told.cause) == ("failed", word, None)
-    assert told.reason.startswith(f"{word} in capture (17 of 36)")
+    assert told.reason.startswith(f"{word} in capture (17 of 36, bs=120 under way)")
     row = Row(name="x", path="x", size_bytes=1, modified_wall_s=0.0, being_written=False, summary=told)
     assert outcome_text(row) == f"failed: {word}"
 

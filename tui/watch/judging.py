@@ -121,7 +121,7 @@ class Judging:
     def bar(self, progress: Progress | None, at_s: float) -> None:
         """Note how far a bar of the log has come."""
         if progress is not None and progress.total is not None:
-            self.movement.progress(int(progress.done), int(progress.total), at_s)
+            self.movement.progress(int(progress.done), int(progress.total), at_s, progress.current)
 
     def _name(self, speaker: Speaker) -> str | None:
         if speaker.rank is not None and speaker.rank in self._ranks:

@@ -267,3 +267,16 @@ def test_compilers_under_one_rank_move_that_rank_alone() -> None:
     host.run(55)
     assert moved(host, 0) == {Channel.COMPILE}
     assert moved(host, 1) == set()
+
+
+def test_a_bar_names_the_item_under_way_and_another_item_is_a_movement() -> None:
+    host = VerdictHost(1)
+    host.run(1)
+    host.movement.progress(17, 36, host.now_s, "bs=120")
+    began_s = host.now_s
+    host.run(60, lambda _: host.movement.progress(17, 36, host.now_s, "bs=120"))
+    rest = host.movement.unplaced(host.ranks, host.now_s)
+    assert (host.movement.bar.words, rest.quiet_since_s) == ("17 of 36, bs=120 under way", began_s)
+    host.movement.progress(17, 36, host.now_s, "bs=128")
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
+    assert host.movement.bar.longest_gap_s is None

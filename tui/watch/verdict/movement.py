@@ -160,10 +160,10 @@ class Movement:
         """Note that a stack dump of a process differs from the one before it (P8)."""
         self._stacks[pid] = max(at_s, self._stacks.get(pid, at_s))
 
-    def progress(self, done: int, total: int, at_s: float) -> None:
-        """Note a bar of the log; only one that moves on is a movement."""
+    def progress(self, done: int, total: int, at_s: float, current: str = "") -> None:
+        """Note a bar of the log; only one that moves on is a movement, or one whose item is another."""
         self.heard(at_s)
-        if self.bar.take(done, total, at_s):
+        if self.bar.take(done, total, at_s, current):
             self._logs[None] = at_s
 
     def new_load(self, at_s: float) -> None:
