@@ -1,5 +1,6 @@
 """What proves a hang (R4), and what only looks like it."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,16 @@ def test_a_lock_without_a_holder_is_a_proof_at_once_when_quiet() -> None:
     found = verdict(host, locks=(lock,))
     assert (found.word, found.confidence, found.waiting) == ("hung", "proof", ("TP1",))
     assert found.next_step == "rm /c/build/lock"
+
+
+def test_the_path_of_a_lock_is_quoted_where_it_may_be_copied_into_a_shell() -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(31)
+    lock = Lock("/c/my ext; rm -rf ~ {pid} $(x)/lock", 600.0, open=False, waiter=102)
+    found = verdict(host, locks=(lock,))
+    assert shlex.split(found.next_step) == ["rm", lock.path]
+    assert lock.path in found.cause
 
 
 def test_a_lock_that_nothing_ties_to_those_who_poll_is_a_pattern_and_nothing_over_several_hosts() -> None:

@@ -1,5 +1,6 @@
 """Causes in plain words, each with one next step and one thing not to do (stalls research, table 1)."""
 
+import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -160,8 +161,11 @@ def filled(cause: Cause, **values: object) -> Cause:
     """Return a cause with rank (and the verb to it), pid, bar, path or sentence set in."""
     known = {"rank": "a rank", "verb": "waits", "pid": "PID", "bar": "its item", "path": "", "sentence": ""}
     known |= {key: value for key, value in values.items() if value is not None}
-    title, step, never = (text.format(**known) for text in (cause.title, cause.next_step, cause.not_to_do))
-    return Cause(title, step, never)
+    # What is copied into a shell deletes the file of that name, whatever its folder is called.
+    typed = known | {"path": shlex.quote(str(known["path"]))}
+    return Cause(
+        cause.title.format(**known), cause.next_step.format(**typed), cause.not_to_do.format(**known)
+    )
 
 
 def names(ranks: Collection[str]) -> str:
