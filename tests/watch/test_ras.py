@@ -172,3 +172,17 @@ def test_every_answer_of_the_recordings_is_understood_and_names_the_stopped_rank
     }
     assert len(reports) > 3
     assert named == {1}
+
+
+def test_what_json_escapes_reaches_no_terminal() -> None:
+    ranks: list[dict[str, object]] = [
+        {"rank": 0, "collective_counts": {"All\x1b]0;x\x07Reduce": 3}},
+        {"rank": 1, "pid": 7, "cuda_dev": "\x1b[31m1\u202e", "host": "n\n", "collective_counts": {}},
+    ]
+    (found,) = read(json.dumps({"communicators": [{"size": 2, "hash": "\x9b1", "ranks": ranks}]})).findings
+    assert all(text.isprintable() for text in (found.text, found.communicator, found.ranks[0].node or ""))
+    assert found.ranks[0].node == "n"
+
+
+def test_a_number_without_end_is_not_understood() -> None:
+    assert read_ras(['{"communicators": [{"size": Infinity, "missing_ranks": [{"rank": 1e999}]}]}']) is None

@@ -215,10 +215,10 @@ def _of_json(text: str) -> RasReport | None:
         kept = [each for each in communicators if _is_real(each)]
         findings = tuple(finding for each in kept for finding in _findings(each))
         dead = {int(rank["pid"]) for each in kept for rank in each.get("missing_ranks", ()) if _is_dead(rank)}
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
     version = whole.get("nccl_version")
-    known = version if isinstance(version, str) else None
+    known = _plain(version) if isinstance(version, str) else None
     return RasReport(known, findings, frozenset(dead), len(communicators) - len(kept))
 
 
@@ -233,7 +233,7 @@ def _decoded(text: str) -> Json | None:
 
 
 def _findings(communicator: Json) -> Iterator[Finding]:
-    name = str(communicator.get("hash", ""))
+    name = _plain(communicator.get("hash", ""))
     missing = tuple(_json_rank(rank) for rank in communicator.get("missing_ranks", ()))
     if missing:
         text = f"{_ranks_words(len(missing), missing)} not answering the others"
@@ -245,8 +245,8 @@ def _findings(communicator: Json) -> Iterator[Finding]:
         most = max(counts)
         late = tuple(_json_rank(rank) for rank, count in zip(ranks, counts, strict=True) if count < most)
         if late:
-            text = f"{_ranks_words(len(late), late)} behind: {operation} at {min(counts)}, others at {most}"
-            yield Finding("mismatch", name, late, text)
+            where = f"{_plain(operation)} at {min(counts)}, others at {most}"
+            yield Finding("mismatch", name, late, f"{_ranks_words(len(late), late)} behind: {where}")
 
 
 def _json_rank(rank: Json) -> RasRank:
@@ -254,9 +254,14 @@ def _json_rank(rank: Json) -> RasRank:
     return RasRank(
         int(rank["rank"]),
         None if pid is None else int(pid),
-        None if gpu is None else str(gpu),
-        None if rank.get("host") is None else str(rank["host"]),
+        None if gpu is None else _plain(gpu),
+        None if rank.get("host") is None else _plain(rank["host"]),
     )
+
+
+def _plain(value: object) -> str:
+    """Return a value as text that can be shown: what JSON escapes was hidden from the edge."""
+    return "".join(filter(str.isprintable, str(value)))
 
 
 def _is_real(communicator: Json) -> bool:
