@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tui.agent.locks import existence, kernel, places, server
 
 LOCKS = b"""1: FLOCK  ADVISORY  WRITE 19699 fe:00:2590736 0 EOF
@@ -75,3 +77,17 @@ def test_folders_that_a_program_serves_are_left_alone() -> None:
 
 def test_a_lock_on_this_hosts_own_disk_is_seen_whole() -> None:
     assert isinstance(existence.shared(os.lstat("/").st_dev), bool)
+
+
+def test_where_namespaces_or_mounts_cannot_be_read_nothing_is_seen_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object) -> bytes:
+        raise FileNotFoundError
+
+    device = os.lstat("/").st_dev
+    with monkeypatch.context() as without:
+        without.setattr(existence.os, "readlink", refused)
+        assert existence.shared(device)
+    monkeypatch.setattr(existence.procfs, "read", refused)
+    assert existence.shared(device)

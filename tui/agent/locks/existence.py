@@ -77,11 +77,19 @@ class Existence:
 
 
 def shared(device: int) -> bool:
-    """Return whether the file system of this number may be used by processes that are not listed here."""
-    if os.readlink("/proc/self/ns/pid") != _HOSTS_PIDS and os.lstat("/").st_dev != device:
+    """Return whether the file system of this number may be used by processes that are not listed here.
+
+    True too where that cannot be told: then nothing is called stale.
+    """
+    try:
+        outside = os.readlink("/proc/self/ns/pid") != _HOSTS_PIDS and os.lstat("/").st_dev != device
+        mounts = procfs.read("/proc/self/mountinfo", procfs.MOUNTS_BYTES)
+    except OSError:  # a kernel without namespaces, or a /proc that is cut short
+        return True
+    if outside:
         return True
     number = b"%d:%d" % (os.major(device), os.minor(device))
-    for line in procfs.read("/proc/self/mountinfo").splitlines():
+    for line in mounts.splitlines():
         fields, _, rest = line.partition(b" - ")
         if fields.split(b" ")[2:3] == [number]:
             kind = rest.partition(b" ")[0]

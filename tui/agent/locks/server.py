@@ -23,7 +23,7 @@ class Server:
         # Another mount namespace (a container's) is seen through the process, where this user may.
         self.begins = "" if _same_files(pid) else "/proc/%d/root" % pid
         places = existence_places(environment, home) if home else []
-        user_space = fuse_mounts(_read("/proc/%d/mountinfo" % pid))
+        user_space = fuse_mounts(_read("/proc/%d/mountinfo" % pid, procfs.MOUNTS_BYTES))
         self.places: list[Place] = [place for place in places if not lies_on(place.root, user_space)]
         self.lock_roots = lock_roots(environment, home) if home else []
 
@@ -91,8 +91,8 @@ def _home_of(pid: int) -> str:
         return ""
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, size: int = procfs.READ_BYTES) -> bytes:
     try:
-        return procfs.read(path)
+        return procfs.read(path, size)
     except OSError:
         return b""

@@ -7,6 +7,8 @@ import time
 
 # Arguments and environment can be megabytes; no server needs more than this to be known.
 READ_BYTES = 128 * 1024
+# A host of many containers has thousands of mounts, and a half list would name the wrong one.
+MOUNTS_BYTES = 4 * 1024 * 1024
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 

@@ -36,7 +36,7 @@ def file_system(pid: int, paths: Sequence[str]) -> str | None:
     if not paths:
         return None
     try:
-        mounts = procfs.read("/proc/%d/mountinfo" % pid)
+        mounts = procfs.read("/proc/%d/mountinfo" % pid, procfs.MOUNTS_BYTES)
     except OSError:
         return None
     return mounted_as(mounts, paths[0].encode("utf-8", "surrogateescape"))
