@@ -258,6 +258,9 @@ def test_the_next_load_begins_without_the_locks_and_losses_of_the_one_before(wat
     assert [each.named for each in moment(host).locks] == [False]
     host.log("Still waiting to acquire lock on /c/lock (elapsed: 60.1 seconds)")
     assert [each.named for each in moment(host).locks] == [True]
+    seen_from_outside = LockFile(path="/proc/100/root/c/lock", age_s=60.0, kind="existence", open=False)
+    host.happen(Locks(**host.when, locks=[seen_from_outside]))
+    assert [each.named for each in moment(host).locks] == [True]
     host.exits(100)
     host.wait(5.0)
     host.processes(process(400, SGLANG, matched="sglang", started_s=host.mono))

@@ -1,5 +1,6 @@
 """A moment of the followed load, laid out for the rules."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -26,6 +27,8 @@ NETWORK = frozenset((
 # fmt: on
 """File systems that fetch what is read from elsewhere; also all named "fuse.something"."""
 NAMED_WITHIN = 200
+"""So many of the log's last lines may name the lock that is waited for: it is written again each minute."""
+_ROOT = re.compile(r"/proc/\d+/root(?=/)")
 _ASKED = ("health", "model", "token")
 
 
@@ -191,7 +194,8 @@ def _over_network(judging: Judging) -> bool:
 
 
 def _named(path: str, log: LogBuffer | None) -> bool:
-    """Whether one of the log's last lines names a file."""
+    """Whether one of the log's last lines names a file, by its path as the server sees it."""
     if log is None:
         return False
-    return any(path in line.text for line in islice(reversed(log.lines), NAMED_WITHIN))
+    seen = _ROOT.sub("", path, count=1)
+    return any(seen in line.text for line in islice(reversed(log.lines), NAMED_WITHIN))

@@ -82,7 +82,8 @@ def _counting(deadline: Deadline, began_s: float | None, now_s: float) -> Runnin
 def _origins(state: Meaning, now_s: float) -> dict[Origin, float | None]:
     """Return what has happened, and when."""
     origins: dict[Origin, float | None] = {"process": state.started_s, "phase": state.phase_since_s}
-    model, judged = state.ladder[3], state.judged
+    model = next(rung for rung in state.ladder if rung.name == "model")
+    judged = state.judged
     if model.state == "ok":
         origins["model"] = model.since_s
     if state.lagging_ranks:

@@ -9,7 +9,7 @@ from tui.watch.meaning import Meaning
 from tui.watch.transfer import Transfer
 from tui.watch.verdict.channels import Channel
 from tui.watch.verdict.movement import RankMoves
-from tui.watch.verdict.scene import Scene, scene
+from tui.watch.verdict.scene import BUSY_PCT, Scene, scene
 from tui.watch.verdict.verdict import Verdict
 
 # fmt: off
@@ -18,8 +18,8 @@ Wait = Literal[
     "unknown",
 ]
 # fmt: on
-BUSY_PCT = 50.0
 IDLE_PCT = 5.0
+"""Less is what threads use that look after others now and then."""
 
 
 @dataclass(frozen=True, slots=True)

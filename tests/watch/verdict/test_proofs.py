@@ -4,7 +4,7 @@ import shlex
 from dataclasses import replace
 
 import pytest
-from verdict_asking import loaded, rule, verdict, words
+from verdict_asking import loaded, numbers, rule, verdict, words
 from verdict_host import IDLES, POLLS, SPINS, Doing
 
 from tui.engines.phase import Phase
@@ -171,3 +171,56 @@ def test_what_was_found_on_request_is_a_proof() -> None:
     asked = Proof("ras", "INCOMPLETE: rank 1 is missing", "TP1", 102)
     found = verdict(host, proofs=(asked,))
     assert (found.word, found.rank, found.confidence) == ("hung", "TP1", "proof")
+
+
+def test_of_several_locks_left_behind_the_one_that_the_log_names_is_waited_for() -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(31)
+    old, named = Lock("/c/old/lock", 9e6, open=False), Lock("/c/new/lock", 60.0, open=False, named=True)
+    found = verdict(host, locks=(old, named))
+    assert (found.confidence, found.next_step) == ("proof", "rm /c/new/lock")
+
+
+@pytest.mark.parametrize(("age_s", "word"), [(9.9, "quiet"), (10.1, "hung")])
+def test_a_lock_file_counts_from_10_s_on(age_s: float, word: str) -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(35)
+    assert verdict(host, locks=(Lock("/c/lock", age_s, open=False, named=True),)).word == word
+
+
+def test_a_lock_that_the_log_names_is_a_proof_over_several_hosts_too() -> None:
+    host = loaded(2, seconds=0)
+    host.all_do(POLLS)
+    host.run(35)
+    found = verdict(host, locks=(Lock("/c/lock", 60.0, open=False, named=True),), nodes=2)
+    assert (found.word, found.confidence) == ("hung", "proof")
+
+
+def test_a_lock_of_a_busy_holder_hides_none_that_hangs() -> None:
+    host = loaded(3, seconds=0)
+    host.doing[0] = replace(IDLES, state="R", wchan="0", cpu=1.0)
+    host.run(40)
+    busy = Lock("/c/a.lock", 60.0, open=True, holder=101, waiter=103, kind="flock")
+    hangs = Lock("/c/b.lock", 60.0, open=True, holder=102, waiter=103, kind="flock")
+    found = verdict(host, locks=(busy, hangs))
+    assert (found.word, found.rank, found.waiting) == ("hung", "TP1", ("TP2",))
+
+
+def test_a_holder_that_nobody_sees_has_no_pid() -> None:
+    host = loaded(2, seconds=35)
+    lock = Lock("/c/lock", 60.0, open=None, waiter=102, kind="flock")
+    told = numbers(verdict(host, locks=(lock,)), "R4(b)")
+    assert told == "/c/lock is held by a process that is not seen, whose work is not known"
+
+
+@pytest.mark.parametrize(("sleeps", "word"), [(True, "hung"), (False, "quiet")])
+def test_a_missing_rank_whose_files_cannot_be_read_does_nothing_only_while_it_sleeps(
+    sleeps: bool, word: str
+) -> None:
+    host = loaded(4)
+    host.all_do(SPINS)
+    host.doing[1] = replace(IDLES, io=False, wakeups=0.0 if sleeps else 5.0)
+    host.run(100)
+    assert verdict(host).word == word

@@ -25,6 +25,7 @@ from tui.watch.verdict.words import (
 )
 
 THRASH_PCT = 10.0
+"""All tasks at once stand for so much of the last 10 s for want of memory (PSI full; stalls research)."""
 
 
 def _thrashes(scene: Scene) -> bool:

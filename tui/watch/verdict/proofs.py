@@ -25,13 +25,17 @@ from tui.watch.verdict.words import (
 from tui.watch.words import clock_text
 
 LOCK_AGE_S = 10.0
+"""A lock that was made just now may be opened a moment later (stalls research, R4 a)."""
 FROZEN_S = 90.0
 """D with all counters frozen for so long. It may still come back: a Lustre failover took over 480 s."""
 ASLEEP_S = 60.0
+"""No wake-up at all for so long (stalls research, R4 d)."""
 THREADS_S = 30.0
 """Threads are read from 20 s of suspicion on, each 10 s at most; CPU time is that of all of them always."""
 SPIN_QUIET_S = 60.0
+"""Nothing moves for so long while GPUs wait (stalls research, R4 e)."""
 SPIN_S = 30.0
+"""They wait for as long as a channel has to move in: the window of 3.1."""
 ASKED_QUIET_S = 30.0
 """What was found on request counts from then on; a watch that has just begun knows of no movement before."""
 SLEEPS = ("futex", "hrtimer_nanosleep")
@@ -81,7 +85,9 @@ def _stale(scene: Scene) -> Check:
     """
     rule = "R4(a) stale lock"
     locks = [lock for lock in scene.situation.locks if lock.kind == "existence"]
-    stale = next((lock for lock in locks if lock.open is False and lock.age_s > LOCK_AGE_S), None)
+    left = [lock for lock in locks if lock.open is False and lock.age_s > LOCK_AGE_S]
+    # An old one of another time may lie beside the one that is waited for.
+    stale = max(left, key=lambda lock: lock.named or lock.waiter is not None, default=None)
     if stale is None:
         unseen = [lock.path for lock in locks if lock.open is None]
         if unseen:
@@ -114,13 +120,17 @@ def _held(scene: Scene) -> Check:
     locks = [lock for lock in scene.situation.locks if lock.kind == "flock" and lock.waiter is not None]
     if not locks:
         return _check(rule, "no", "nobody waits for a lock that is held")
+    doubts: list[str] = []
     for lock in locks:
         holder = _rank_of(scene, lock.holder)
         if holder is not None and busy(holder):
-            return _check(rule, "nearly", f"{lock.path}: {busy_words(holder)}")
-        if holder is not None or (lock.holder is None and lock.open is False):
+            doubts.append(f"{lock.path}: {busy_words(holder)}")
+        elif holder is not None or (lock.holder is None and lock.open is False):
             return _lock_hangs(scene, rule, lock, holder)
-    return _check(rule, "nearly", f"{locks[0].path} is held by pid {locks[0].holder}, whose work is not seen")
+        else:
+            who = "a process that is not seen" if lock.holder is None else f"pid {lock.holder}"
+            doubts.append(f"{lock.path} is held by {who}, whose work is not known")
+    return _check(rule, "nearly", doubts[0])
 
 
 def _lock_hangs(scene: Scene, rule: str, lock: Lock, holder: RankMoves | None) -> Check:
@@ -175,10 +185,9 @@ def _asleep(scene: Scene) -> Check:
     """(d) Every rank sleeps on a lock or a timer and none woke up once in 60 s, nor did anything compile.
 
     Where all threads were read, none of them woke up between two readings at least 30 s apart either.
-    Not while ranks meet over several hosts (another host may be late), nor in a ready server: idle is idle.
+    Not where ranks run on several hosts: another host may be late.
     """
     rule = "R4(d) all asleep"
-    situation = scene.situation
     if not scene.ranks or any(each.asleep_s is None for each in scene.ranks):
         return _check(rule, "no", "wake-ups cannot be read of all ranks")
     shortest = min(each.asleep_s or 0.0 for each in scene.ranks)
@@ -194,8 +203,8 @@ def _asleep(scene: Scene) -> Check:
         return _check(rule, "nearly", f"{numbers}, but {names(odd)}: where it sleeps is no lock or timer")
     if (scene.rest.cpu_pct or 0.0) >= BUSY_PCT or scene.compiling:
         return _check(rule, "nearly", f"{numbers}, but other processes of the server work")
-    if situation.nodes > 1 or (situation.ready and situation.unanswered_s is None):
-        return _check(rule, "nearly", f"{numbers}, but they may wait for another host or for requests")
+    if scene.situation.nodes > 1:
+        return _check(rule, "nearly", f"{numbers}, but they may wait for another host")
     culprit = scene.odd
     who = names([each.rank.words for each in scene.ranks])
     cause = filled(DEADLOCK, rank=who, pid=scene.pid_of(culprit))

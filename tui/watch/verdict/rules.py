@@ -21,7 +21,9 @@ NOW_S = 5.0
 RESTS_S = 10.0
 """Who has not moved for so long while one other does waits for it."""
 SLOW_RATE = 3.0
+"""Under a third of the best past rate is slow (stalls research, R3b)."""
 SLOW_TIME = 2.0
+"""Over twice the longest past time is slow (stalls research, R3b)."""
 SLOW_LEAST_S = 30.0
 """So much longer than the longest before has a phase to take at least: seconds are no news."""
 

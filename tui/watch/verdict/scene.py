@@ -66,11 +66,6 @@ class Scene:
         return self.now_s - self.quiet_since_s
 
     @property
-    def moving(self) -> tuple[RankMoves, ...]:
-        """The ranks of which some channel moved in the last 30 s."""
-        return tuple(each for each in self.ranks if each.moved)
-
-    @property
     def waiting(self) -> tuple[RankMoves, ...]:
         """The ranks whose GPUs show the signature of a wait."""
         return tuple(each for each in self.ranks if each.waiting_s is not None)
