@@ -19,6 +19,7 @@ from tui.watch.diagnosis import Group, name_of
 from tui.watch.state import WatchState
 from tui.watch.verdict.proofs import ASKED_QUIET_S
 from tui.watch.verdict.verdict import Verdict
+from tui.watch.verdict.words import CONFIDENCE_WORDS
 
 FAILED = 1
 LOST = 4
@@ -276,8 +277,8 @@ def _verdict_words(found: Verdict) -> Iterator[str]:
     yield ""
     yield f"verdict: {found.sentence}"
     if found.cause:
-        yield f"cause ({found.confidence}): {found.cause}"
+        yield f"cause: {found.cause} ({CONFIDENCE_WORDS[found.confidence]})"
     if found.next_step:
         yield f"next step: {found.next_step}"
     if found.not_to_do:
-        yield f"{found.not_to_do}"
+        yield found.not_to_do

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tui.present.deadlines import nearest
 from tui.watch.deadlines import RunningDeadline
 from tui.watch.verdict.verdict import Verdict, Word
+from tui.watch.verdict.words import CONFIDENCE_WORDS
 from tui.watch.words import clock_text
 from widgets.values import Mood, VerdictPanel
 
@@ -14,8 +15,6 @@ MOODS: dict[Word, Mood] = {
     "ready": Mood.GOOD, "progressing": Mood.ACTIVE, "slow": Mood.WARNING, "quiet": Mood.WARNING,
     "stalled": Mood.BAD, "hung": Mood.BAD, "suspended": Mood.BAD, "dead": Mood.BAD,
 }  # fmt: skip
-CONFIDENCE = {"proof": "proven", "pattern": "by a known pattern", "guess": "a guess"}
-"""How sure a cause is."""
 _TIMED = ("slow", "quiet", "stalled", "hung", "suspended")
 _FOR = re.compile(r" ?for (?:\d+ d )?\d+(?::\d\d)+$")
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
@@ -72,7 +71,7 @@ def parts(found: Verdict) -> tuple[str, str]:
 
 def cause_text(found: Verdict) -> str:
     """Return the suspected cause with how sure it is, "" where none is."""
-    return f"{found.cause} ({CONFIDENCE[found.confidence]})" if found.cause else ""
+    return f"{found.cause} ({CONFIDENCE_WORDS[found.confidence]})" if found.cause else ""
 
 
 def ranks_text(names: tuple[str, ...]) -> str:
