@@ -220,6 +220,28 @@ def test_the_countdown_ends_where_the_stall_begins() -> None:
     assert verdict(host).word == "stalled"
 
 
+def test_the_countdown_ends_with_a_proof_that_comes_before_the_stall() -> None:
+    host = loaded(4, Phase.KV_CACHE, seconds=0)
+    host.all_do(SPINS)
+    host.doing[1] = POLLS
+    host.run(40)
+    found = verdict(host)
+    assert found.until_s is not None
+    host.run(round(found.until_s - host.now_s) - 1)
+    assert verdict(host).word == "quiet"
+    host.run(3)
+    assert verdict(host).word == "hung"
+
+
+@pytest.mark.parametrize(("cpu", "word"), [(0.03, "stalled"), (0.1, "quiet")])
+def test_who_uses_some_cpu_and_cannot_be_read_may_work(cpu: float, word: str) -> None:
+    host = loaded(2, Phase.WEIGHTS, seconds=0)
+    host.all_do(replace(POLLS, io=False, cpu=cpu))
+    host.run(100)
+    found = verdict(host)
+    assert (found.word, found.until_s is None) == (word, True)
+
+
 def test_past_loads_are_named_in_the_countdown() -> None:
     host = loaded(2, Phase.WEIGHTS, seconds=0)
     host.all_do(POLLS)

@@ -34,6 +34,11 @@ def test_who_polls_while_one_rank_builds_is_said_to_wait_before_its_weights_are_
     assert (found.word, found.rank, found.waiting) == ("progressing", "TP1", ("TP0", "TP2"))
 
 
+def test_who_has_rested_for_10_s_waits_for_the_one_that_moves() -> None:
+    named = [verdict(after_weights(POLLS, COMPILES, POLLS, seconds=seconds)).rank for seconds in (8, 16)]
+    assert named == [None, "TP1"]
+
+
 def test_nobody_is_said_to_wait_who_has_moved_a_moment_ago() -> None:
     found = verdict(after_weights(POLLS, COMPILES, POLLS, seconds=5))
     assert (found.word, found.rank, found.waiting) == ("progressing", None, ())
