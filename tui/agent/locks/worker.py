@@ -30,19 +30,19 @@ def serve(channel: Channel) -> None:
     while True:
         request = channel.receive(wait_s)
         if request is not None and request["kind"] == wire.FOLLOW:
-            pid = request.get("pid")
+            pid, started_s = request.get("pid"), request.get("started_s")
             if not isinstance(pid, int):
                 watch = None
-            elif watch is None or watch.pid != pid:
-                watch = Watch(channel, pid)
+            elif watch is None or watch.of != (pid, started_s):
+                watch = Watch(channel, pid, started_s)
         wait_s = None if watch is None else watch.step(time.monotonic())
 
 
 class Watch:
-    """The locks of one server."""
+    """The locks of one server; ``of`` says which: a pid alone may be used again."""
 
-    def __init__(self, channel: Channel, pid: int) -> None:
-        self.pid = pid
+    def __init__(self, channel: Channel, pid: int, started_s: object) -> None:
+        self.of = (pid, started_s)
         self._channel = channel
         self._server = Server(pid)
         self._waits = Waits(self._server)
