@@ -172,6 +172,17 @@ def test_a_driver_that_answers_again_is_silent_no_more(watched: Watch) -> None:
     assert moment(host).faults == ()
 
 
+def test_nothing_is_said_of_a_load_whose_counters_cannot_have_moved_yet(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    told: list[str | None] = []
+    for _ in range(2):
+        host.wait(4.0)
+        host.gpus(1.0, 1.0)
+        told.append(None if host.state.judged is None else host.state.judged.word)
+    assert told == [None, "quiet"]
+
+
 def test_the_counts_of_another_servers_group_are_no_kills_of_the_next_load(watched: Watch) -> None:
     host = watched()
     two_ranks(host)

@@ -84,7 +84,7 @@ class RankMoves:
 class Movement:
     """What moved on one host, for one load. Every method takes the host's monotonic time.
 
-    ``link_down``: the link is known to be lost. ``signals_seen``: the host tells signals of processes.
+    ``link_down``: the link is known to be lost.
 
     ``blinds`` keeps the newest times in which nothing was heard, from and to: they void all windows, and
     silence is counted from their ends.
@@ -93,7 +93,6 @@ class Movement:
     began_s: float | None = None
     heard_s: float | None = None
     link_down: bool = False
-    signals_seen: bool = False
     bar: Bar = field(default_factory=Bar)
     host: HostSignals | None = None
     blinds: deque[tuple[float, float]] = field(
@@ -192,7 +191,6 @@ class Movement:
             gpu.void()
 
     def _take_signals(self, event: Signals, at_s: float) -> None:
-        self.signals_seen = True
         compilers = {each.pid: each for each in event.compilers}
         for signals in event.processes:
             process = self._process(signals.pid, at_s)
