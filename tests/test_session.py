@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from tui.events import AnyEvent, BenchSpec, Notice, Tick
+from tui.events import AnyEvent, BenchSpec, Hello, Notice, Pong, Tick
 from tui.requests import AnyRequest
 from tui.session import QUEUE_EVENTS, Session, with_ticks
 from tui.watch.options import WatchOptions
@@ -73,13 +73,45 @@ async def test_every_event_comes_once_and_in_order() -> None:
         assert [event async for event in stream] == events
 
 
-async def test_a_quiet_source_still_ticks_on_the_hosts_clock() -> None:
-    source = HandSource([notice(7)], silent=True)
+def hello(mono_s: float, client_s: float) -> Hello:
+    """An agent reports, from a host that has been up for so long."""
+    return Hello(
+        mono_s=mono_s,
+        wall_s=0.0,
+        client_s=client_s,
+        protocol=1,
+        host="gpu01",
+        user="ann",
+        uid=1000,
+        pid=99,
+        boot_id="b",
+        python="3.10",
+        kernel="6.8",
+        cpu_count=8,
+        memory_total_mib=1000,
+    )
+
+
+def pong(mono_s: float, client_s: float) -> Pong:
+    return Pong(mono_s=mono_s, wall_s=0.0, client_s=client_s, sent_s=0.0)
+
+
+@pytest.mark.parametrize(
+    ("events", "behind_s"),
+    [
+        ([pong(7.0, 107.0)], 100.0),
+        ([pong(7.0, 107.0), pong(7.5, 108.0)], 100.0),
+        ([hello(90_000.0, 100.0), hello(20.0, 200.0)], 180.0),
+        ([hello(50.0, 100.0), pong(51.0, 101.0), pong(52.0, 3702.0)], 3650.0),
+    ],
+    ids=["at once", "one that comes late", "a host that was started anew", "a host that slept for an hour"],
+)
+async def test_a_quiet_source_still_ticks_on_the_hosts_clock(events: list[AnyEvent], behind_s: float) -> None:
+    source = HandSource(events, silent=True)
     async with asyncio.timeout(5), aclosing(with_ticks(source, 0.01)) as stream:
-        await anext(stream)
-        tick = await anext(stream)
-    assert isinstance(tick, Tick)
-    assert tick.client_s - tick.mono_s == pytest.approx(100.0)
+        found = [await anext(stream) for _ in range(len(events) + 20)]
+    assert isinstance(found[-1], Tick)
+    assert found[-1].client_s - found[-1].mono_s == pytest.approx(behind_s)
 
 
 async def drain(source: HandSource) -> None:

@@ -9,16 +9,17 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from tui.events import AnyEvent, BenchChoice, BenchSpec, History, Link, Notice, Pong, Tick
+from tui.events import AnyEvent, BenchChoice, BenchSpec, Hello, History, Notice, Pong, Tick
 from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source
 from tui.streams import Pump
 from tui.watch import diagnosing
+from tui.watch.clock import SourceClock
 from tui.watch.diagnosing import Wanted
 from tui.watch.history import PastWanted
 from tui.watch.options import WatchOptions
-from tui.watch.state import WatchState
+from tui.watch.state import FROM_HOST, WatchState
 
 TICK_S = 1.0
 QUEUE_EVENTS = 256
@@ -276,13 +277,14 @@ class _TickClock:
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
         self._due_s = time.monotonic() + every_s
-        self._offset_s: float | None = None
+        self._clock = SourceClock()
 
     def heard(self, event: AnyEvent) -> None:
-        """Learn the host's clock from its own events; links and ticks are made here."""
-        if not isinstance(event, Link | Tick):
-            offset_s = event.mono_s - event.client_s
-            self._offset_s = offset_s if self._offset_s is None else max(self._offset_s, offset_s)
+        """Learn the host's clock from its own events: it stands still while the host sleeps."""
+        if isinstance(event, Hello):
+            self._clock.reset()
+        if isinstance(event, FROM_HOST):
+            self._clock.take(event.mono_s, event.client_s)
 
     def left_s(self) -> float:
         """Seconds until the next tick is due."""
@@ -292,4 +294,5 @@ class _TickClock:
         """Make a tick for now and set the next one."""
         now_s = time.monotonic()
         self._due_s = max(self._due_s + self._every_s, now_s)
-        return Tick(mono_s=now_s + (self._offset_s or 0.0), wall_s=time.time(), client_s=now_s)
+        mono_s = self._clock.source_s(now_s)
+        return Tick(mono_s=now_s if mono_s is None else mono_s, wall_s=time.time(), client_s=now_s)

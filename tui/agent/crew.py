@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import partial
 
 from tui.agent import wire
@@ -14,6 +15,8 @@ TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# The agent looks each second; after a longer pause the whole host, or the agent, has stood still.
+_PAUSE_S = 3.0
 GPUS, PROCESSES, TAIL, PROBE, LOAD = "gpus", "processes", "tail", "probe", "load"
 CHECKPOINT = "checkpoint"
 SIGNALS = "signals"
@@ -34,6 +37,23 @@ _STANDING = (wire.WATCH, wire.FOLLOW)
 _POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
 
 
+class Awake:
+    """Since when the agent itself has run without a pause: of a host that was frozen nobody is overdue."""
+
+    def __init__(self) -> None:
+        self._looked_s = self._since_s = 0.0
+
+    def look(self, now_s: float) -> None:
+        """Note that the agent runs; it does each second."""
+        if now_s - self._looked_s > _PAUSE_S:
+            self._since_s = now_s
+        self._looked_s = now_s
+
+    def overdue_s(self, silent_s: float) -> float:
+        """Return how much of a worker's silence the agent itself was awake for."""
+        return min(silent_s, self._looked_s - self._since_s)
+
+
 class Crew:
     """All workers, started when something is asked that needs them."""
 
@@ -42,6 +62,7 @@ class Crew:
         self._workers: dict[str, Worker] = {}
         self._standing: dict[str, dict[str, object]] = {}
         self._silent: set[str] = set()
+        self._awake = Awake()
         self._last_driver: bytes | None = None
         self._last_log: bytes | None = None
 
@@ -77,6 +98,7 @@ class Crew:
 
     def tick(self) -> None:
         """Once a second: bury the dead, start what may start again, report who hangs."""
+        self._awake.look(time.monotonic())
         for worker in list(self._workers.values()):
             self._bury(worker)
             self._start(worker)
@@ -128,9 +150,10 @@ class Crew:
 
     def _watch_over(self, worker: Worker) -> None:
         silent_s = worker.silent_s
-        if silent_s > wire.BLOCKING_DEADLINE_S:
-            self._report_silent(worker.name, silent_s)
-        elif worker.name in self._silent:
+        overdue_s = self._awake.overdue_s(silent_s)
+        if overdue_s > wire.BLOCKING_DEADLINE_S:
+            self._report_silent(worker.name, overdue_s)
+        elif worker.name in self._silent and silent_s <= wire.BLOCKING_DEADLINE_S:
             self._silent.discard(worker.name)
             self._report_answer(worker.name)
 
