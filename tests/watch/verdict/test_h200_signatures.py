@@ -51,6 +51,15 @@ def test_a_waiter_at_util_100_and_123_w_with_an_idle_culprit_in_graph_capture() 
     assert any("SM 17 %" in figure and "123 W" in figure for figure in found.figures)
 
 
+def test_a_wait_in_a_custom_all_reduce_that_keeps_all_multiprocessors() -> None:
+    """Measured on two H200s: SM 100 %, tensor, DRAM and NVLink 0, 133 W where the GPU idles at 124 W."""
+    host = capturing()
+    host.doing = [replace(SPINS, sm=100.0, power_w=133.0), replace(IDLES, cpu=0.009, wakeups=0.0)]
+    seconds, found = first(host, "hung", 120)
+    assert seconds in range(58, 64)
+    assert (found.rank, found.pid, found.waiting) == ("TP1", 102, ("TP0",))
+
+
 def test_the_stopped_rank_of_that_capture_is_named_in_3_s() -> None:
     host = capturing()
     host.doing = [SPINS, STOPPED]

@@ -16,9 +16,11 @@ WORKS_POWER_SHARE = 0.25
 WAIT_UTILISATION_PCT = 95.0
 WAIT_UTILISATION_BARE_PCT = 99.0
 WAIT_SM_PCT = 20.0
-"""Measured on two H200s: SM 17.4 % on the waiting GPU (1.5 % where NCCL went over sockets)."""
-WAIT_POWER_W = 10.0
-"""Within so much of idle with a context. Measured: 123 W waiting, 121 to 130 W idle. The research had
+"""Measured on two H200s: SM 17.4 % on a GPU that waits in NCCL (1.5 % where that went over sockets). It is
+100 % in SGLang's custom all-reduce, whose kernel waits on all multiprocessors: there its power tells."""
+WAIT_POWER_W = 20.0
+"""Within so much of idle with a context. Measured on H200s that idle at 121 to 130 W: 2 W more while one
+waits in NCCL, 9 W more in a custom all-reduce; 320 W more while it decodes one request. The research had
 proposed 35 % of the cap (245 W on an H200), at which a GPU may well work; it stays for a GPU whose idle
 power was not seen."""
 WAIT_POWER_SHARE = 0.35
@@ -53,6 +55,7 @@ class GpuMoves:
     pcie: Steps = field(default_factory=lambda: Steps(MOVED_PCIE_MIB))
     _idle: deque[float] = field(default_factory=lambda: deque[float](maxlen=120))
     _waited_s: float = 0.0
+    _peer_idle_w: float | None = None
 
     def take(self, sample: GpuSample, at_s: float, peer_idle_w: float | None) -> None:
         """Note a reading of the fast tier; ``peer_idle_w`` is the idle power of the host's other GPUs."""
@@ -63,10 +66,10 @@ class GpuMoves:
             self.lost_since_s = at_s
         self.memory.take(sample.memory_used_mib, at_s)
         self._learn_idle(sample)
-        idle_w = self.idle_w if self.idle_w is not None else peer_idle_w
-        if self._works(sample, idle_w):
+        self._peer_idle_w = peer_idle_w
+        if self._works(sample):
             self.worked_s = at_s
-        self._judge_wait(sample, at_s, idle_w)
+        self._judge_wait(sample, at_s)
 
     def take_detail(self, detail: GpuDetail, at_s: float) -> None:
         """Note a reading of the slow tier."""
@@ -89,32 +92,38 @@ class GpuMoves:
         if held and quiet and sample.power_w is not None:
             self._idle.append(sample.power_w)
 
-    def _works(self, sample: GpuSample, idle_w: float | None) -> bool:
+    @property
+    def _least_w(self) -> float | None:
+        """Its idle power, that of the host's other GPUs while its own is not known."""
+        idle_w = self.idle_w
+        return self._peer_idle_w if idle_w is None else idle_w
+
+    def _works(self, sample: GpuSample) -> bool:
         if (sample.memory_utilisation_pct or 0.0) >= WORKS_MEMORY_PCT:
             return True
         if sample.power_w is None or self.limit_w is None:
             return False
-        least = WAIT_POWER_SHARE * self.limit_w
+        least, idle_w = WAIT_POWER_SHARE * self.limit_w, self._least_w
         if idle_w is not None:
             least = idle_w + WORKS_POWER_SHARE * (self.limit_w - idle_w)
         return sample.power_w > least
 
-    def _judge_wait(self, sample: GpuSample, at_s: float, idle_w: float | None) -> None:
-        if self._waits(sample, at_s, idle_w):
+    def _judge_wait(self, sample: GpuSample, at_s: float) -> None:
+        if self._waits(sample, at_s):
             if self.waiting_since_s is None:
                 self.waiting_since_s = at_s
             self._waited_s = at_s
         elif at_s - self._waited_s > BLIP_S:
             self.waiting_since_s = None
 
-    def _waits(self, sample: GpuSample, at_s: float, idle_w: float | None) -> bool:
+    def _waits(self, sample: GpuSample, at_s: float) -> bool:
         if (sample.utilisation_pct or 0.0) < WAIT_UTILISATION_PCT:
             return False
         by_gpm = self._waits_by_gpm(at_s)
         if by_gpm is not None:
             return by_gpm
         bare = (sample.utilisation_pct or 0.0) >= WAIT_UTILISATION_BARE_PCT
-        return bare and sample.memory_utilisation_pct == 0 and self._low(sample.power_w, idle_w)
+        return bare and sample.memory_utilisation_pct == 0 and self._low(sample.power_w)
 
     def _waits_by_gpm(self, at_s: float) -> bool | None:
         """Whether its units idle behind the 100 %; None where they cannot be read."""
@@ -124,11 +133,12 @@ class GpuMoves:
         if detail.sm_pct is None or detail.tensor_pct is None or detail.dram_pct is None:
             return None
         flows = (detail.nvlink_received_mib_s or 0.0) >= 1.0
-        return (
-            detail.sm_pct <= WAIT_SM_PCT and detail.tensor_pct < 0.5 and detail.dram_pct < 0.5 and not flows
-        )
+        power_w = None if self.sample is None else self.sample.power_w
+        still = detail.sm_pct <= WAIT_SM_PCT or (self._least_w is not None and self._low(power_w))
+        return still and detail.tensor_pct < 0.5 and detail.dram_pct < 0.5 and not flows
 
-    def _low(self, power_w: float | None, idle_w: float | None) -> bool:
+    def _low(self, power_w: float | None) -> bool:
+        idle_w = self._least_w
         if power_w is None:
             return False
         if idle_w is not None:
