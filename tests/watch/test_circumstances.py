@@ -1,11 +1,14 @@
 """A moment of a watch, laid out for the rules: ranks and their processes, GPUs, what answers, what went."""
 
+from typing import Literal
+
 import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui.engines.phase import Phase
 from tui.events import GpuDriver, GpuProcess, GpuProcesses, Process
 from tui.signals import GpuFault, HostSignals, LockFile, Locks
+from tui.watch.circumstances import NAMED_WITHIN
 from tui.watch.judging import FAULTS
 from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.situation import Rank, Situation
@@ -221,6 +224,18 @@ def test_a_server_that_stops_to_answer_is_unanswered_since_then(watched: Watch) 
     assert moment(host).unanswered_s is None
 
 
+@pytest.mark.parametrize("asked", ["health", "models", "token"])
+def test_each_question_that_is_not_answered_counts(
+    watched: Watch, asked: Literal["health", "models", "token"]
+) -> None:
+    host = watched()
+    two_ranks(host)
+    host.becomes_ready()
+    host.probe(asked, "timeout", "no answer")
+    host.wait(20.0)
+    assert moment(host).unanswered_s == 20.0
+
+
 def test_another_model_at_its_own_port_is_an_answer(watched: Watch) -> None:
     host = watched(model="another")
     two_ranks(host)
@@ -238,6 +253,7 @@ def test_another_model_at_its_own_port_is_an_answer(watched: Watch) -> None:
         ("nfs4", True),
         ("fuse.juicefs", True),
         ("lustre", True),
+        ("fuse.fuse-overlayfs", False),
         ("ext4", False),
         ("overlay", False),
         (None, False),
@@ -256,6 +272,29 @@ def test_a_node_of_several_says_so(watched: Watch) -> None:
     host = watched()
     two_ranks(host, argv=f"{SGLANG} --nnodes 4 --node-rank 0")
     assert moment(host).nodes == 4
+
+
+def test_a_lock_is_named_while_the_line_that_does_is_one_of_the_last(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    locks = [LockFile(path="/c/lock", age_s=60.0, kind="existence", open=False)]
+    host.happen(Locks(**host.when, locks=locks))
+    host.log("Still waiting to acquire lock on /c/lock (elapsed: 60.1 seconds)")
+    named: list[bool] = []
+    for _ in range(2):
+        host.log(*(f"another line {number}" for number in range(NAMED_WITHIN - 1)))
+        named += [each.named for each in moment(host).locks]
+    assert named == [True, False]
+
+
+def test_another_server_that_answers_at_the_port_of_one_that_loads_is_no_answer_of_it(watched: Watch) -> None:
+    host = watched(model="another")
+    two_ranks(host)
+    host.log("server_args=ServerArgs(model_path='qwen')", BEGIN.format(0))
+    host.probe("port")
+    host.probe("health", status=200)
+    host.probe("models", status=200, models=["qwen"], detail="lists qwen")
+    assert moment(host).answers == ""
 
 
 def test_the_next_load_begins_without_the_locks_and_losses_of_the_one_before(watched: Watch) -> None:
