@@ -12,7 +12,6 @@ TYPE_CHECKING = False  # as in the agent's worker.py
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Version = "tuple[int, int, int]"
 SAFE = (2, 27, 3)
 """From here on RAS may be asked: before it, a question could crash a process that was in its init."""
 
