@@ -8,7 +8,6 @@ from watched_host import SGLANG, Watch, WatchedHost, process
 from tui.engines.phase import Phase
 from tui.events import GpuDriver, GpuProcess, GpuProcesses, Process
 from tui.signals import GpuFault, HostSignals, LockFile, Locks
-from tui.watch.circumstances import NAMED_WITHIN
 from tui.watch.judging import FAULTS
 from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.situation import Rank, Situation
@@ -282,7 +281,7 @@ def test_a_lock_is_named_while_the_line_that_does_is_one_of_the_last(watched: Wa
     host.log("Still waiting to acquire lock on /c/lock (elapsed: 60.1 seconds)")
     named: list[bool] = []
     for _ in range(2):
-        host.log(*(f"another line {number}" for number in range(NAMED_WITHIN - 1)))
+        host.log(*(f"another line {number}" for number in range(199)))
         named += [each.named for each in moment(host).locks]
     assert named == [True, False]
 
