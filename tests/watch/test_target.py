@@ -7,6 +7,7 @@ from tui.events import Process, Processes
 from tui.requests import FollowRequest, ProbePlan
 from tui.watch.follow import follow_request, log_sentence, server_url
 from tui.watch.options import WatchOptions
+from tui.watch.ranks import ranks_of
 from tui.watch.target import Choice, Server, choose, servers
 
 VLLM = "/usr/bin/python3 /usr/local/bin/vllm serve Qwen/Qwen3-8B --port 9000"
@@ -51,6 +52,18 @@ SGLANG_TREE = (
     process(104, "sglang::detokenizer", matched="sglang", ppid=100, started_s=9.0),
     process(105, "ninja -v", matched=None, ppid=103, started_s=20.0),
 )
+
+
+def test_what_a_rank_forks_under_its_own_title_is_a_helper_of_it() -> None:
+    copies = (
+        process(106, "sglang::scheduler_TP1", matched="sglang", ppid=103, started_s=21.0),
+        process(107, "sglang::scheduler_TP1", matched="sglang", ppid=106, started_s=22.0),
+    )
+    server = only(*SGLANG_TREE, *copies)
+    roles = {member.pid: member.role.words for member in server.members}
+    assert (roles[103], roles[106], roles[107]) == ("rank TP1", "helper", "helper")
+    first, second = ranks_of(server)
+    assert (first.name, second.name, second.helpers) == ("TP0", "TP1", {105, 106, 107})
 
 
 def test_a_launcher_and_its_ranks_are_one_server() -> None:

@@ -121,11 +121,12 @@ def _server(main: Process, members: Iterable[Process]) -> Server | None:
     engine = engine_named(main.matched)
     if engine is None or main.state in GONE_STATES:
         return None
+    by_pid = {process.pid: process for process in members}
     return Server(
         engine=engine,
         main=main,
         arguments=read_arguments(engine, main.argv, main.environment),
-        members=tuple(_member(engine, main, process) for process in members),
+        members=tuple(_member(engine, main, each, by_pid.get(each.ppid)) for each in by_pid.values()),
         orphan=_role(engine, main).kind != "launcher",
     )
 
@@ -137,10 +138,12 @@ def _role(engine: Engine, process: Process) -> Role:
     return role
 
 
-def _member(engine: Engine, main: Process, process: Process) -> Member:
+def _member(engine: Engine, main: Process, process: Process, parent: Process | None) -> Member:
     role = _role(engine, process)
     if role.kind == "launcher" and process.pid != main.pid:
         role = Role("helper")  # forked before it was given a title of its own
+    elif parent is not None and parent.title == process.title and _role(engine, parent) == role:
+        role = Role("helper")  # forked by a rank, as compile workers are: it keeps the rank's title
     return Member(process.pid, process.title, process.state, role, process.ppid)
 
 
