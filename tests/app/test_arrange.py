@@ -43,8 +43,9 @@ def test_a_small_screen_has_one_line_of_phases_and_a_tiny_one_none() -> None:
 def test_the_verdict_has_one_row_two_or_three_above_the_phases() -> None:
     judged = replace(LOADING, phases=2, verdict=3)
     boxes = arrange(80, 24, judged)
-    assert (boxes["verdict"], boxes["phases"]) == ((0, 1, 80, 1), (0, 2, 80, 2))
-    assert boxes["log"][3] == 6
+    assert (boxes["verdict"], boxes["phases"]) == ((0, 1, 80, 2), (0, 3, 80, 2))
+    assert boxes["log"][3] == 5
+    assert heights(80, 22, judged)["verdict"] == 1
     assert heights(100, 30, judged)["verdict"] == 2
     assert heights(120, 40, judged)["verdict"] == 3
     assert heights(40, 9, judged)["verdict"] == 1
@@ -65,7 +66,7 @@ def test_the_ranks_have_room_where_the_log_stays_long() -> None:
 def test_the_ranks_get_what_there_is_when_they_are_looked_at() -> None:
     ranks = replace(LOADING, phases=2, verdict=3, lanes=8, lead="lanes")
     assert heights(120, 40, ranks)["lanes"] == 9
-    assert heights(80, 24, ranks)["lanes"] == 5
+    assert heights(80, 24, ranks)["lanes"] == 4
     assert heights(80, 24, replace(ranks, zoomed="lanes"))["lanes"] == 21
 
 

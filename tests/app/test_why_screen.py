@@ -53,12 +53,15 @@ async def why(pilot: Pilot[None]) -> WhyScreen:
     return screen
 
 
-async def test_the_verdict_stands_under_the_header_in_one_row_on_a_small_screen(judged: StillView) -> None:
+async def test_the_verdict_stands_under_the_header_with_what_to_type_next_on_a_small_screen(
+    judged: StillView,
+) -> None:
     app = TminusApp(judged)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert (app.main.verdict.region.y, app.main.verdict.size.height) == (1, 1)
+        assert (app.main.verdict.region.y, app.main.verdict.size.height) == (1, 2)
         assert " ✕ HUNG 1:12 · 7 wait for TP5 (pid 4711), which does nothing" in drawn(app)
+        assert "   next: py-spy dump --nonblocking --pid 4711" in drawn(app)
 
 
 async def test_a_larger_screen_has_cause_and_advice_too(judged: StillView) -> None:

@@ -15,6 +15,8 @@ _NOTES_ROWS = 6
 _TINY_ROWS = 16
 _REASON_ROWS = 7
 _VERDICT_LEAST = 6
+_VERDICT_ADVISES = 20
+"""What to type next has a row on 80x24 too: a replay there leaves 20 rows."""
 _LANES_LEAST = 3
 _LOG_BESIDE_LANES = 12
 
@@ -78,7 +80,7 @@ def _verdict_rows(body: int) -> int:
     """Return how many rows the verdict may have: its sentence, what to do, then what shows it."""
     if body < _VERDICT_LEAST:
         return 0
-    return 1 if body < 24 else 2 if body < ROOMY_ROWS else 3
+    return 1 if body < _VERDICT_ADVISES else 2 if body < ROOMY_ROWS else 3
 
 
 def _stack(rows: list[tuple[str, int]], x: int, y: int, width: int) -> dict[str, Box]:
