@@ -38,6 +38,15 @@ def test_it_says_versions_model_arguments_variables_gpus_and_the_log(host: Watch
         assert words in text, words
 
 
+def test_a_phase_gone_through_in_turn_by_ranks_without_times_is_told_once(host: WatchedHost) -> None:
+    start(host)
+    begin, end = "Load weight begin. avail mem=138.42 GB", "Memory pool end. avail mem=12.28 GB"
+    for rank in ("TP0", "TP1", "TP2"):
+        host.log(*(f"[2026-11-29 13:48:34 {rank}] {text}" for text in (begin, end)), behind_bytes=1)
+    phases = report(host).partition("Phases\n------\n")[2].partition("\n\n")[0].splitlines()
+    assert len(phases) == len(set(phases))
+
+
 def test_no_secret_of_arguments_variables_or_log_comes_through(host: WatchedHost) -> None:
     argv = f" --api-key {SECRET}1 --hf-token={SECRET}2 --proxy http://ann:{SECRET}3@proxy"
     start(host, argv, {"HF_TOKEN": SECRET + "4", "HTTP_PROXY": f"http://ann:{SECRET}5@proxy", "A": SECRET})

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from tui.agent.mask import mask_argv, mask_environment, mask_text
+from tui.events import GpuDriver
 from tui.present.figures import gib
 from tui.present.header import engine_text, host_text
 from tui.present.why import why_values
@@ -57,7 +58,7 @@ def _part(heading: str, body: Iterable[str]) -> Iterator[str]:
 
 def _head(state: Meaning, now_s: float | None, version: str) -> Iterator[str]:
     server, hello, driver = state.shown, state.hello, state.driver
-    engine = f"{engine_text(state)} {state.engine_version or '(version not known)'}".strip()
+    engine = f"{engine_text(state)}, version {state.engine_version or 'not known'}"
     began_s = _origin(state)
     yield f"tminus {version}"
     yield f"host {host_text(state)}" if host_text(state) else ""
@@ -65,8 +66,14 @@ def _head(state: Meaning, now_s: float | None, version: str) -> Iterator[str]:
     yield f"model {state.model}" if state.model else ""
     yield f"pid {server.pid}, port {server.port}" if server is not None else ""
     yield f"T+ {clock_text(now_s - began_s)}" if now_s is not None and began_s is not None else ""
-    yield f"kernel {hello.kernel}, {hello.cpu_count or '?'} CPUs" if hello is not None else ""
-    yield f"NVIDIA driver {driver.version or 'not known'}: {driver.state}" if driver is not None else ""
+    yield f"kernel {hello.kernel}" if hello is not None and hello.kernel else ""
+    yield f"{hello.cpu_count} CPUs" if hello is not None and hello.cpu_count else ""
+    yield _driver(driver) if driver is not None else ""
+
+
+def _driver(driver: GpuDriver) -> str:
+    version = f" {driver.version}" if driver.version else ""
+    return f"NVIDIA driver{version}: {driver.state}"
 
 
 def _verdict(why: WhyPanel) -> Iterator[str]:
@@ -123,9 +130,15 @@ def _readings(gpu: Gpu) -> Iterator[str]:
 
 
 def _phases(state: Meaning, now_s: float | None) -> Iterator[str]:
+    untimed: set[str] = set()
     for span in state.phases:
-        seconds = None if now_s is None else span.seconds(now_s)
-        yield span.phase.words + (f" {clock_text(seconds)}" if seconds is not None else "")
+        seconds, name = None if now_s is None else span.seconds(now_s), span.phase.words
+        if seconds is not None:
+            yield f"{name} {clock_text(seconds)}"
+        elif name not in untimed:
+            # Ranks whose lines come one after the other go through a phase in turn: once is enough.
+            untimed.add(name)
+            yield f"{name}, when is not known"
 
 
 def _arguments(state: Meaning) -> Iterator[str]:

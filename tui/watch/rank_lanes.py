@@ -86,10 +86,10 @@ def wait_of(rank: RankMoves) -> Wait:
         return "gone"
     if rank.state in ("T", "t"):
         return "stopped"
-    if rank.state_of(Channel.COMPILE) == "moved":
-        return "compiling"
     if rank.waiting_s is not None:
         return "collective"
+    if rank.state_of(Channel.COMPILE) == "moved":
+        return "compiling"
     if "moved" in (rank.state_of(Channel.FILE), rank.state_of(Channel.PCIE)):
         return "reading"
     if rank.state == "D":
