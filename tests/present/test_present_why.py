@@ -18,9 +18,9 @@ def test_every_rule_is_there_the_one_that_made_the_verdict_on_top() -> None:
     host.run(112)
     found = verdict(host)
     rows = rule_rows(found)
-    assert {row.name for row in rows} == {rule.rule for rule in found.rules}
+    assert {row.name for row in rows} == {rule.words for rule in found.rules}
     assert (rows[0].name, rows[0].mood, rows[0].state) == (
-        "R4(e) GPUs only wait",
+        "GPUs only wait",
         Mood.BAD,
         "made the verdict",
     )

@@ -97,7 +97,7 @@ def test_the_page_has_the_verdict_with_figures_cause_rules_and_what_to_do(tmp_pa
     assert "py-spy dump --nonblocking --pid 4205" in section
     assert "do not kill it yet" in section
     assert section.count("<td>figure</td>") in (3, 4, 5)
-    assert "<td>R0 dead</td><td>no</td>" in section
+    assert "<td>dead</td><td>no</td>" in section
     assert section.count("<td>holds</td>") >= 1
 
 

@@ -17,7 +17,7 @@ from tui.terminal import exit_signals
 from tui.watch.diagnosing import Wanted
 from tui.watch.diagnosis import Group, name_of
 from tui.watch.state import WatchState
-from tui.watch.verdict.proofs import ASKED_QUIET_S
+from tui.watch.verdict.proofs import LEAST_QUIET_S
 from tui.watch.verdict.verdict import Verdict
 from tui.watch.verdict.words import CONFIDENCE_WORDS
 
@@ -28,7 +28,7 @@ SERVER_S = 10.0
 LOG_S = 6.0
 """So long its log may take to tell where the load stands."""
 SETTLE_S = 1.5
-JUDGE_S = ASKED_QUIET_S + 2.0
+JUDGE_S = LEAST_QUIET_S + 2.0
 LONGEST_S = 180.0
 CLOSE_S = 5.0
 

@@ -60,9 +60,9 @@ def rule_rows(found: Verdict) -> tuple[RuleRow, ...]:
 
 def _row(rule: RuleResult, made: Mood | None) -> RuleRow:
     if made is not None:
-        return RuleRow(rule.rule, made, "made the verdict", rule.numbers)
+        return RuleRow(rule.words, made, "made the verdict", rule.numbers)
     mood = Mood.IDLE if rule.matched == "no" else Mood.WARNING
-    return RuleRow(rule.rule, mood, _STATES[rule.matched], rule.numbers)
+    return RuleRow(rule.words, mood, _STATES[rule.matched], rule.numbers)
 
 
 def _since(found: Verdict, now_s: float, origin_s: float | None) -> str:

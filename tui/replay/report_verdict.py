@@ -33,7 +33,7 @@ def _verdict(title: str, found: Verdict, evidence: Evidence) -> Iterator[str]:
         ("next step", found.next_step),
         ("caution", found.not_to_do),
     ]
-    rules = [(each.rule, _MATCHED[each.matched], each.numbers) for each in found.rules]
+    rules = [(each.words, _MATCHED[each.matched], each.numbers) for each in found.rules]
     yield from section(
         title,
         f'<div class="panel"><p class="{_colour(found.word)}"><strong>{escape(found.word)}</strong> '

@@ -129,7 +129,7 @@ def test_weights_move_by_pcie_bytes_while_the_log_is_silent() -> None:
     host.run(30)
     found = judge(host.at(), host.movement)
     assert found.word == "progressing"
-    assert "P9" in next(each.numbers for each in found.rules if each.rule.startswith("R3 "))
+    assert "GiB to GPU 0" in next(each.numbers for each in found.rules if each.rule.startswith("R3 "))
 
 
 @pytest.mark.parametrize("gap_s", [2, 30])

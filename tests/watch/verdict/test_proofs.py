@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from verdict_asking import loaded, numbers, rule, verdict, words
-from verdict_host import IDLES, POLLS, SPINS, Doing
+from verdict_host import IDLES, POLLS, SPINS, Doing, VerdictHost
 
 from tui.engines.phase import Phase
 from tui.watch.verdict.situation import Lock, Proof
@@ -41,6 +41,7 @@ def test_a_lock_that_nothing_ties_to_those_who_poll_is_a_pattern_and_nothing_ove
     lock = Lock("/c/build/lock", 600.0, open=False)
     found = verdict(host, locks=(lock,))
     assert (found.word, found.confidence, found.waiting) == ("hung", "pattern", ("TP0", "TP1"))
+    assert found.sentence.endswith("TP0 and TP1 wait for a lock file that nobody holds")
     assert verdict(host, locks=(replace(lock, named=True),)).confidence == "proof"
     assert verdict(host, locks=(lock,), nodes=2).word == "quiet"
 
@@ -70,10 +71,27 @@ def test_a_flock_is_judged_by_its_holder() -> None:
     held = Lock("/c/lock", 60.0, open=True, holder=101, waiter=102, kind="flock")
     found = verdict(host, locks=(held,))
     assert (found.word, found.rank, found.waiting) == ("hung", "TP0", ("TP1",))
-    assert found.next_step == "py-spy dump --nonblocking --pid 101: what its holder waits for"
+    assert found.next_step == "py-spy dump --nonblocking --pid 101"
     stranger = replace(held, holder=4711)
     assert verdict(host, locks=(stranger,)).word == "quiet"
     assert rule(verdict(host, locks=(stranger,)), "R4(b)") == "nearly"
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        Lock("/c/lock", 600.0, open=True, holder=101, waiter=102, kind="flock"),
+        Lock("/c/lock", 600.0, open=False, waiter=102),
+    ],
+)
+def test_a_watch_that_has_just_begun_takes_no_lock_for_a_hang(lock: Lock) -> None:
+    host = VerdictHost(2)
+    host.all_do(POLLS)
+    host.run(29)
+    found = verdict(host, locks=(lock,))
+    assert (found.word, found.until_s) == ("quiet", found.since_s + 30.0)
+    host.run(2)
+    assert verdict(host, locks=(lock,)).word == "hung"
 
 
 def test_storage_that_does_not_answer_is_told_after_90_s_of_frozen_counters() -> None:

@@ -9,6 +9,7 @@ from tui.watch.verdict.situation import Lock, Proof
 from tui.watch.verdict.verdict import Confidence, Match, RuleResult
 from tui.watch.verdict.words import (
     DEADLOCK,
+    DEADLOCK_OF_SOME,
     FLOCK,
     FLOCK_OF_RANK,
     P2P_BROKEN,
@@ -36,8 +37,8 @@ SPIN_QUIET_S = 60.0
 """Nothing moves for so long while GPUs wait (stalls research, R4 e)."""
 SPIN_S = 30.0
 """They wait for as long as a channel has to move in: the window of 3.1."""
-ASKED_QUIET_S = 30.0
-"""What was found on request counts from then on; a watch that has just begun knows of no movement before."""
+LEAST_QUIET_S = 30.0
+"""Any proof counts from then on; a watch that has just begun knows of no movement before."""
 SLEEPS = ("futex", "hrtimer_nanosleep")
 """Where threads wait for each other or for nothing; a wait for a pipe or a child may end by that child."""
 
@@ -63,6 +64,9 @@ def _hung(
     culprit: RankMoves | None = None,
     waiting: tuple[str, ...] = (),
 ) -> Check:
+    if scene.silence_s < LEAST_QUIET_S:
+        near = f"{numbers}; nothing moves for {clock_text(scene.silence_s)} (counts from 0:30)"
+        return _check(rule, "nearly", near, scene.quiet_since_s + LEAST_QUIET_S)
     sentence = f"hung{scene.place} for {clock_text(scene.silence_s)}: {why}"
     found = Finding("hung", scene.quiet_since_s, sentence, cause, confidence, culprit, waiting=waiting)
     return Check(RuleResult(rule, "yes", numbers), found)
@@ -101,7 +105,8 @@ def _stale(scene: Scene) -> Check:
     if not told and scene.situation.nodes > 1:
         return _check(rule, "nearly", f"{numbers}, but ranks may poll for another host")
     waits = tuple(each.rank.name for each in waiters if each is not None)
-    why = f"{names(waits) or 'the server'} waits for a lock file that nobody holds"
+    verb = "wait" if len(waits) > 1 else "waits"
+    why = f"{names(waits) or 'the server'} {verb} for a lock file that nobody holds"
     return _hung(
         scene,
         rule,
@@ -207,7 +212,8 @@ def _asleep(scene: Scene) -> Check:
         return _check(rule, "nearly", f"{numbers}, but they may wait for another host")
     culprit = scene.odd
     who = names([each.rank.words for each in scene.ranks])
-    cause = filled(DEADLOCK, rank=who, pid=scene.pid_of(culprit))
+    one = culprit is not None or len(scene.ranks) == 1
+    cause = filled(DEADLOCK if one else DEADLOCK_OF_SOME, rank=who, pid=scene.pid_of(culprit))
     waits = scene.others(culprit) if culprit is not None else ()
     return _hung(scene, rule, numbers, f"all threads of {who} sleep", cause, "pattern", culprit, waits)
 
@@ -271,11 +277,8 @@ def _asked(scene: Scene) -> Check:
         if culprit is None:
             culprit = next((each for each in scene.ranks if each.rank.name == found.rank), None)
         doubt = _stale_or_busy(scene, found, culprit)
-        if not doubt and scene.silence_s < ASKED_QUIET_S:
-            numbers = f"{found.sentence}; nothing moves for {clock_text(scene.silence_s)} (counts from 0:30)"
-            return _check(rule, "nearly", numbers, scene.quiet_since_s + ASKED_QUIET_S)
         if not doubt:
-            cause = filled(RAS if found.kind == "ras" else STACKS, sentence=found.sentence, pid=found.pid)
+            cause = filled(RAS if found.kind == "ras" else STACKS, pid=found.pid)
             waits = scene.others(culprit) if culprit is not None else ()
             return _hung(scene, rule, found.sentence, found.sentence, cause, "proof", culprit, waits)
         near = near or f"{found.sentence}; {doubt}"

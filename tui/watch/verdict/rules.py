@@ -132,7 +132,7 @@ def _moved(moment: Scene) -> list[tuple[RankMoves, Reading]]:
 
 
 def _movers_words(moved: list[tuple[RankMoves, Reading]]) -> str:
-    told = [f"{each.rank.name}: {reading.channel.value} {reading.figure}" for each, reading in moved]
+    told = [f"{each.rank.name}: {reading.figure or reading.channel.words}" for each, reading in moved]
     return "; ".join(told[:4]) + (f"; {len(told) - 4} more" if len(told) > 4 else "")
 
 
@@ -140,7 +140,7 @@ def _progressing(moment: Scene) -> Check:
     """R3: a channel of any rank, or of the server beside them, moved in the last 30 s."""
     moved = _moved(moment)
     if not moved:
-        numbers = f"no channel moved in {WINDOW_S:.0f} s"
+        numbers = f"nothing moved in {WINDOW_S:.0f} s"
         return Check(RuleResult("R3 progressing", "no", numbers))
     culprit, waiting = _waits(moment)
     since_s = moment.situation.phase_since_s
@@ -269,9 +269,10 @@ def _unread(moment: Scene) -> str:
 
 def _quiet(moment: Scene, found: list[Check]) -> Check:
     """R6: nothing moves, not yet for long enough; with the countdown where one can be told."""
-    numbers = f"{clock_text(moment.silence_s)} of {clock_text(moment.threshold.seconds)}"
+    numbers = f"nothing moves for {clock_text(moment.silence_s)}"
+    numbers += f" (a stall from {clock_text(moment.threshold.seconds)})"
     longest = max(moment.situation.past.silences_s, default=None)
-    if longest is not None:
+    if longest is not None and longest >= 1.0:
         numbers += f", the longest before was {clock_text(longest)}"
     until_s = None
     if moment.judged:

@@ -129,7 +129,7 @@ class Scene:
         bar = self.movement.bar
         if phase in (Phase.CAPTURE, Phase.WEIGHTS) and bar.began_s is not None and bar.done < bar.total:
             return f" in {phase.words} ({bar.words})"
-        return f" in {phase.words}"
+        return " while ready" if phase is Phase.READY else f" in {phase.words}"
 
 
 def busy(each: RankMoves) -> bool:

@@ -71,7 +71,7 @@ def stall_after(situation: Situation, bar: Bar) -> Threshold:
     seconds = max(floor.seconds / 2.0, factor * max(past), own, LEAST_S)
     words = f"{factor:.0f} x the longest silence of {len(past)} past loads ({max(past):.0f} s)"
     return Threshold(
-        seconds, words if seconds == factor * max(past) else f"past loads, half of: {floor.words}"
+        seconds, words if seconds == factor * max(past) else f"{floor.words}, less after past loads"
     )
 
 

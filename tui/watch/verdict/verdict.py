@@ -1,5 +1,6 @@
 """What is said of a load at one moment, with its evidence."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,9 @@ SEVERITY: dict[Word, int] = {
 """How bad a word is, 0 for the best."""
 
 
+_NUMBER = re.compile(r"^R\d\w?(?:\([^)]*\))? ")
+
+
 @dataclass(frozen=True, slots=True)
 class RuleResult:
     """One rule, whether it matched ("nearly": its first signs are there), and its numbers in words."""
@@ -20,6 +24,11 @@ class RuleResult:
     rule: str
     matched: Match
     numbers: str
+
+    @property
+    def words(self) -> str:
+        """The rule as it is shown, without its number in the research."""
+        return _NUMBER.sub("", self.rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class Cause:
     not_to_do: str
 
 
-NO_KILL = "do not kill it yet: stopped ranks that were continued became ready in every measured case"
+NO_KILL = "do not kill it yet: what shows the cause goes with it"
 
 KILLED_FOR_MEMORY = Cause(
     "killed for memory (the kernel's oom_kill counter rose)",
@@ -85,7 +85,7 @@ RENDEZVOUS = Cause(
 CAPTURE_STUCK = Cause(
     "CUDA graph capture stands still at {bar}",
     "start with --disable-cuda-graph (vLLM: --enforce-eager) or a smaller largest batch",
-    NO_KILL,
+    "do not kill it before its stack is kept: py-spy dump --nonblocking --pid {pid}",
 )
 STORAGE_DEAD = Cause(
     "storage does not answer: {rank} {verb} for it in the kernel and no counter moves",
@@ -109,22 +109,22 @@ COMPILING = Cause(
 )
 CPU_WORK = Cause(
     "{rank} works on one CPU thread (repacking, tracing), or spins",
-    "py-spy dump --nonblocking --pid {pid}, twice 10 s apart: another line means that it works",
+    "twice, 10 s apart (another line: it works): py-spy dump --nonblocking --pid {pid}",
     "do not kill it before two dumps are the same",
 )
 STALE_LOCK = Cause(
-    "waits for a lock file that no process holds: {path}",
+    "no process holds the lock file that is waited for: {path}",
     "rm {path}",
     "do not delete other lock files of that cache: they may be held",
 )
 FLOCK = Cause(
-    "waits for a lock that is held: {path}",
+    "a lock is held and not given back: {path}",
     "look at its holder in /proc/locks",
     "do not delete the file: that does not free the lock",
 )
 FLOCK_OF_RANK = Cause(
-    "waits for a lock that a rank holds which does nothing: {path}",
-    "py-spy dump --nonblocking --pid {pid}: what its holder waits for",
+    "a rank that does nothing holds the lock {path}",
+    "py-spy dump --nonblocking --pid {pid}",
     "do not delete the file: that does not free the lock",
 )
 LOCK_WAIT = Cause(
@@ -137,6 +137,11 @@ DEADLOCK = Cause(
     "py-spy dump --nonblocking --pid {pid}",
     "do not attach gdb: it stops the process",
 )
+DEADLOCK_OF_SOME = Cause(
+    DEADLOCK.title,
+    "tminus diagnose (on the screen: d) dumps the stacks of all ranks, the one unlike the others first",
+    DEADLOCK.not_to_do,
+)
 DOWNLOAD = Cause(
     "the download of the model stands still",
     "HF_HUB_DISABLE_XET=1, or download the model beforehand",
@@ -147,8 +152,12 @@ NOT_ANSWERING = Cause(
     "py-spy dump --nonblocking --pid {pid}",
     NO_KILL,
 )
-RAS = Cause("NCCL RAS: {sentence}", "py-spy dump --nonblocking --pid {pid}", NO_KILL)
-STACKS = Cause("the stack stood unchanged: {sentence}", "keep the dumps for a bug report", NO_KILL)
+RAS = Cause("NCCL itself says so (RAS)", "py-spy dump --nonblocking --pid {pid}", NO_KILL)
+STACKS = Cause(
+    "three stack dumps in a row are the same: it waits for what does not come",
+    "keep these dumps for a bug report, then start the server again",
+    "do not kill it before they are kept",
+)
 UNKNOWN = Cause(
     "the cause is not known",
     "prove it: three stack dumps 10 s apart (py-spy dump --nonblocking --pid {pid})",
@@ -158,8 +167,8 @@ NONE = Cause("", "", "")
 
 
 def filled(cause: Cause, **values: object) -> Cause:
-    """Return a cause with rank (and the verb to it), pid, bar, path or sentence set in."""
-    known = {"rank": "a rank", "verb": "waits", "pid": "PID", "bar": "its item", "path": "", "sentence": ""}
+    """Return a cause with rank (and the verb to it), pid, bar or path set in."""
+    known = {"rank": "a rank", "verb": "waits", "pid": "PID", "bar": "its item", "path": ""}
     known |= {key: value for key, value in values.items() if value is not None}
     # What is copied into a shell deletes the file of that name, whatever its folder is called.
     typed = known | {"path": shlex.quote(str(known["path"]))}
