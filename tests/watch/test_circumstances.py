@@ -315,3 +315,30 @@ def test_the_next_load_begins_without_the_locks_and_losses_of_the_one_before(wat
     host.processes(process(400, SGLANG, matched="sglang", started_s=host.mono))
     found = moment(host)
     assert (found.locks, [each.pid for each in found.ranks], found.end) == ((), [400], None)
+
+
+def test_of_locks_that_are_told_no_more_nothing_is_known(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    locks = [LockFile(path="/c/lock", age_s=60.0, kind="existence", open=False)]
+    host.happen(Locks(**host.when, locks=locks))
+    host.wait(15.0)
+    assert moment(host).locks
+    host.wait(10.0)
+    assert not moment(host).locks
+
+
+def test_a_rank_that_was_started_anew_is_not_mourned(watched: Watch) -> None:
+    host = watched()
+    main = process(100, SGLANG, matched="sglang", started_s=host.mono)
+    ranks = [process(101 + at, f"sglang::scheduler_TP{at}", matched="sglang", ppid=100) for at in range(2)]
+    host.processes(main, *ranks)
+    host.wait(8.0)
+    host.exits(102, main=False)
+    host.wait(2.0)
+    assert host.state.verdict == "dead"
+    heir = process(202, "sglang::scheduler_TP1", matched="sglang", ppid=100, started_s=host.mono)
+    host.processes(main, ranks[0], heir)
+    host.wait(2.0)
+    assert host.state.verdict != "dead"
+    assert [(each.name, each.pid) for each in moment(host).ranks] == [("TP0", 101), ("TP1", 202)]

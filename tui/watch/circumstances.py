@@ -65,7 +65,7 @@ def circumstances(
         failure=_failure(load),
         parent_gone=left,
         faults=_own_faults(judging.faults, ranks, server, book),
-        locks=tuple(replace(lock, named=_named(lock.path, log)) for lock in judging.locks),
+        locks=tuple(replace(lock, named=_named(lock.path, log)) for lock in judging.locks(now_s)),
         proofs=judging.proofs,
         past=past,
         rate_mib_s=_rate(transfer),

@@ -19,6 +19,8 @@ from tui.watch.verdict.verdict import Verdict
 
 FIRST_S = 5.0
 """Counters move from their second reading on: until then there is nothing to judge."""
+LOCKS_FRESH_S = 20.0
+"""Locks are told each 5 s while there are any: after four of them left out nobody knows of them."""
 TOGETHER_S = 0.5
 """A rank that goes less than this before its server was ended with it."""
 FAULTS = 16
@@ -47,7 +49,8 @@ class Judging:
     movement: Movement = field(default_factory=Movement)
     gone: list[Gone] = field(default_factory=list[Gone])
     faults: list[GpuFault] = field(default_factory=list[GpuFault])
-    locks: tuple[Lock, ...] = ()
+    _locks: tuple[Lock, ...] = ()
+    _locks_s: float = 0.0
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     silences: Silences = field(default_factory=Silences)
     _names: dict[int, str] = field(default_factory=dict[int, str])
@@ -61,7 +64,7 @@ class Judging:
             case FaultEvent():
                 self._take_fault(event)
             case Locks():
-                self.locks = tuple(_lock(each) for each in event.locks)
+                self._locks, self._locks_s = tuple(_lock(each) for each in event.locks), event.mono_s
             case GpuDriver():
                 self._take_driver(event)
             case Evidence():
@@ -76,7 +79,7 @@ class Judging:
         self.movement.new_load(at_s)
         self.gone.clear()
         self.faults.clear()
-        self.locks, self.diagnosis = (), Diagnosis()
+        self._locks, self.diagnosis = (), Diagnosis()
         self.silences.clear()
         self._names, self._ranks, self._named = {}, frozenset(), None
 
@@ -103,13 +106,24 @@ class Judging:
         early = began_s is None or moment.now_s - began_s < FIRST_S
         return None if early and found.word == "quiet" else found
 
+    def locks(self, now_s: float) -> tuple[Lock, ...]:
+        """Return the locks as they were told of late; none where their reader tells nothing any more."""
+        return self._locks if now_s - self._locks_s <= LOCKS_FRESH_S else ()
+
     def of_server(self, server: Server | None) -> None:
         """Learn which process is which rank."""
         if server is not None and server is not self._named:
+            self._replaced(server)
             self._named = server
             ranks = ranks_of(server)
             self._ranks = frozenset(rank.name for rank in ranks)
             self._names = {pid: rank.name for rank in ranks for pid in rank.pids}
+
+    def _replaced(self, server: Server) -> None:
+        """Mourn no rank for which another one came: the server has started it anew."""
+        before = {member.pid for member in self._named.members} if self._named is not None else set[int]()
+        came = {member.role for member in server.members if member.pid not in before and member.role.rank}
+        self.gone = [each for each in self.gone if each.member.role not in came]
 
     # The log.
 
