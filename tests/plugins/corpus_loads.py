@@ -1,15 +1,16 @@
-"""A server whose log is a real one, played at its own pace on a host whose ranks do what its phase asks for."""
+"""A server whose log is a real one, played at its own pace, while its ranks do what its phase asks for."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TypedDict
 
 from start_logs import CORPUS, ReadLog, corpus, engine_of
 from verdict_host import IDLES, LOADS, POLLS, Doing, VerdictHost
 
 from tui.engines.base import Engine
 from tui.engines.phase import Phase
-from tui.events import AnyEvent, Hello, Link, Log, LogSource, Probe, Process, Processes
+from tui.events import AnyEvent, Hello, Link, Log, LogSource, Probe, Process, Processes, Rung
 from tui.explain.sources import LogFile
 from tui.replay.log_lines import Batch, TimedLog
 from tui.watch.options import WatchOptions
@@ -41,6 +42,14 @@ HEALTHY = {
     Phase.WARMUP: WARMS,
     Phase.READY: IDLES,
 }
+
+
+class At(TypedDict):
+    """The three clocks of an event."""
+
+    mono_s: float
+    wall_s: float
+    client_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,25 +181,24 @@ class CorpusLoad:
         healthy = HEALTHY.get(self.state.phase or Phase.LAUNCH, WARMS)
         self.host.doing = doing or [healthy] * self.host.count
         self.host.run(1)
-        verdict = self.state.judgement(self.host.now_s) if self.state.judged is None else self.state.judged
-        assert verdict is not None or self.host.now_s < 5010.0
-        return Judged(verdict or Verdict("progressing", 0.0, ""), built_s)
+        verdict = self.state.judged
+        # Nothing is judged while nothing could have moved yet.
+        return Judged(verdict or Verdict("quiet", self.host.now_s, ""), built_s)
 
     def _becomes_ready(self) -> None:
-        model, at = "m", self._at()
-        url = "http://127.0.0.1:30000"
-        for rung in ("port", "health", "models", "token"):
+        rungs: tuple[Rung, ...] = ("port", "health", "models", "token")
+        for rung in rungs:
             self._tell(
                 Probe(
-                    **at,
-                    rung=rung,  # pyright: ignore[reportArgumentType] -- one of the four
+                    **self._at(),
+                    rung=rung,
                     outcome="ok",
                     latency_ms=1.0,
                     detail="200 OK",
-                    url=url,
+                    url="http://127.0.0.1:30000",
                     status=200,
-                    models=[model] if rung == "models" else [],
-                    model=model if rung == "token" else None,
+                    models=["m"] if rung == "models" else [],
+                    model="m" if rung == "token" else None,
                 )
             )
 
@@ -198,8 +206,8 @@ class CorpusLoad:
         for event in events:
             self.state.apply(event)
 
-    def _at(self) -> dict[str, float]:
-        return {"mono_s": self.host.now_s, "wall_s": self.host.now_s, "client_s": self.host.now_s}
+    def _at(self) -> At:
+        return At(mono_s=self.host.now_s, wall_s=self.host.now_s, client_s=self.host.now_s)
 
     def _processes(self, *, alone: bool) -> list[Process]:
         started_s = self.host.now_s

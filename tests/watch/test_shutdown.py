@@ -47,3 +47,23 @@ def test_a_rank_that_goes_before_is_dead_and_stays_so() -> None:
     assert host.state.verdict == "dead"
     assert host.state.judged is not None
     assert host.state.judged.pid == 101
+
+
+def test_a_ready_server_that_is_stopped_is_judged_at_once_though_calm_ones_are_seldom() -> None:
+    host = serving()
+    told: list[tuple[float, str | None]] = []
+    for second in range(12):
+        host.wait(1)
+        host.processes(
+            process(100, LAUNCHER, matched="sglang", started_s=1000.0),
+            process(
+                101,
+                "sglang::scheduler",
+                matched=None,
+                ppid=100,
+                started_s=1000.0,
+                state="T" if second >= 2 else "S",
+            ),
+        )
+        told.append((second, host.state.verdict))
+    assert [word for _, word in told] == ["ready"] * 5 + ["suspended"] * 7

@@ -63,6 +63,7 @@ def circumstances(
         ready_since_s=load.ready_s,
         end=_end(load, gone, server.pid if left else None),
         failure=_failure(load),
+        shutting_down=load.log_phases.shutdown is not None,
         parent_gone=left,
         faults=_own_faults(judging.faults, ranks, server, book),
         locks=tuple(replace(lock, named=_named(lock.path, log)) for lock in judging.locks(now_s)),

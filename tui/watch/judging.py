@@ -99,6 +99,11 @@ class Judging:
         if member.role.kind in PARTS and not known and len(self.gone) < FALLEN:
             self.gone.append(Gone(member, event.mono_s, _how(event)))
 
+    @property
+    def calm(self) -> bool:
+        """Whether nothing is gone, stopped, cut off or faulty: what comes without warning."""
+        return not (self.gone or self.faults or self.movement.link_down or self.movement.halted)
+
     def judge(self, moment: Situation) -> Verdict | None:
         """Return the verdict, None in the first seconds in which nothing could have moved yet."""
         found = judge(moment, self.movement)

@@ -53,6 +53,8 @@ FROM_HOST = (
 """Events that only the host can have made: the client's clock is set by these alone."""
 JUDGE_S = 1.0
 """How often a load is judged whose outcome has not changed."""
+JUDGE_READY_S = 5.0
+"""How often a server is judged that is ready and calm: what may become of it then takes 30 s and more."""
 GONE = "rank gone"
 """What a notice is about that a rank or another part of the server has gone."""
 
@@ -293,7 +295,7 @@ class WatchState(Meaning):
             self.log.settle()
 
     def _judge(self, event: AnyEvent) -> None:
-        """Judge the load where its outcome changed, and once a second of the host's clock."""
+        """Judge the load where its outcome changed, and once a second of the host's clock (5 s if calm)."""
         load = self._load
         if load is None or load.server is None:
             self._judged, self._judged_at = None, None
@@ -302,12 +304,17 @@ class WatchState(Meaning):
             return
         now_s = max(event.mono_s, self._clock.latest_s)
         at = (self.loads, load.ended, load.ready)
-        if self._judged_at == at and (load.ended or now_s - self._judged_s < JUDGE_S):
+        if self._judged_at == at and (load.ended or now_s - self._judged_s < self._judge_each_s):
             return
         self._judged_at, self._judged_s = at, now_s
         self._judged = self.judgement(now_s)
         if self._judged is not None and not load.ready and not load.ended:
             self._note_silence(load, self._judged, now_s)
+
+    @property
+    def _judge_each_s(self) -> float:
+        rests = self._judged is not None and self._judged.word == "ready" and self.judging.calm
+        return JUDGE_READY_S if rests else JUDGE_S
 
     def _note_silence(self, load: Load, judged: Verdict, now_s: float) -> None:
         spans = load.timeline.spans

@@ -40,6 +40,13 @@ def test_a_zombie_is_dead() -> None:
     assert (verdict(host).word, verdict(host).rank) == ("dead", "TP1")
 
 
+def test_a_zombie_is_not_dead_in_a_shutdown_that_the_log_told_of() -> None:
+    host = loaded()
+    host.doing[1] = replace(IDLES, state="Z")
+    host.run(1)
+    assert verdict(host, ready=True, shutting_down=True).word == "ready"
+
+
 def test_a_launcher_that_left_its_ranks_behind_is_dead() -> None:
     found = verdict(loaded(), parent_gone="the launcher (pid 100) is gone, its ranks live on")
     assert found.word == "dead"

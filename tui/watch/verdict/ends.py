@@ -2,7 +2,7 @@
 
 from tui.watch.verdict.movement import Movement, RankMoves
 from tui.watch.verdict.scene import Check, Finding, Scene
-from tui.watch.verdict.situation import GpuFault
+from tui.watch.verdict.situation import GpuFault, Situation
 from tui.watch.verdict.verdict import RuleResult
 from tui.watch.verdict.words import (
     DIED,
@@ -44,7 +44,7 @@ def dead(scene: Scene) -> Check:
         since_s = scene.now_s if end.at_s is None else end.at_s
         found = Finding("dead", since_s, end.sentence, cause, "proof", None, end.rank, end.pid)
         return Check(RuleResult("R0 dead", "yes", end.sentence), found)
-    gone = next((each for each in scene.ranks if each.rank.gone or each.state in ("Z", "X", "x")), None)
+    gone = next((each for each in scene.ranks if _is_gone(each, situation)), None)
     if gone is not None:
         return _gone(scene, gone, cause)
     if situation.parent_gone:
@@ -52,6 +52,11 @@ def dead(scene: Scene) -> Check:
         return Check(RuleResult("R0 dead", "yes", situation.parent_gone), found)
     nearly = "nearly" if movement.cgroup_oom_kills else "no"
     return Check(RuleResult("R0 dead", nearly, f"{len(scene.ranks)} ranks alive, {numbers}"))
+
+
+def _is_gone(each: RankMoves, situation: Situation) -> bool:
+    """Whether a rank has ended by itself. In a shutdown that the log told of it ends as it should."""
+    return bool(each.rank.gone) or (each.state in ("Z", "X", "x") and not situation.shutting_down)
 
 
 def _killed_for_memory(movement: Movement) -> bool:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 
 WINDOW_S = 30.0
 """The window in which a channel has to move to count as moving (stalls research, 3.1)."""
@@ -41,10 +42,12 @@ class Steps:
 
     def _add(self, step: float, at_s: float) -> None:
         self._window.append((at_s, step))
-        self._pending.append((at_s, step))
         _drop(self._window, at_s)
+        if self.needed == inf:
+            return
+        self._pending.append((at_s, step))
         _drop(self._pending, at_s)
-        if sum(amount for _, amount in self._pending) >= self.needed:
+        if step >= self.needed or sum(amount for _, amount in self._pending) >= self.needed:
             self.moved_s = at_s
             self._pending.clear()
 

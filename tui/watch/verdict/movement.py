@@ -21,6 +21,7 @@ BLIND_S = 3.0
 """No event for so long, and what happened meanwhile was not seen (stalls research, 3.4)."""
 BLINDS = 16
 PROCESSES = 4096
+HALTED = frozenset("TtZXx")
 SPINS_PCT = 50.0
 """Who waits for a kernel uses more of a core. Measured: 100 %."""
 
@@ -233,6 +234,11 @@ class Movement:
         return self._gpus.setdefault(index, GpuMoves(index))
 
     # Telling.
+
+    @property
+    def halted(self) -> bool:
+        """Whether any process is stopped or a zombie."""
+        return any(each.state in HALTED for each in self._processes.values())
 
     @property
     def silence_began_s(self) -> float:

@@ -112,7 +112,8 @@ class Situation:
     ``nodes`` over how many hosts it runs, ``pids`` are the server's processes (None: not known).
     ``launcher`` is the main process where it is no rank itself. ``answers`` says what is wrong where the
     server answers, but not as it was expected to (another model, a key that is missing). ``failure`` is why
-    the load has failed by its log, None where the log tells none.
+    the load has failed by its log, None where the log tells none. ``shutting_down``: the log tells of an
+    orderly end.
     """
 
     now_s: float
@@ -124,6 +125,7 @@ class Situation:
     ready_since_s: float | None = None
     end: End | None = None
     failure: Cause | None = None
+    shutting_down: bool = False
     parent_gone: str = ""
     faults: tuple[GpuFault, ...] = ()
     locks: tuple[Lock, ...] = ()
