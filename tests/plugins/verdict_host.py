@@ -16,7 +16,7 @@ LIMIT_W = 700.0
 
 @dataclass(slots=True)
 class Doing:
-    """What one rank does; rates are a second. None in ``io`` or ``gpm`` is "cannot be read".
+    """What one rank does; rates are a second. False in ``io`` or ``gpm``, None elsewhere is "cannot be read".
 
     ``threads`` are the states of its threads ("SSD"), "" while they are not read.
     """
@@ -36,8 +36,8 @@ class Doing:
     memory_mib: float = 0.0
     compiler_cpu: float = 0.0
     compilers: tuple[str, ...] = ()
-    util: float = 0.0
-    memory_util: float = 0.0
+    util: float | None = 0.0
+    memory_util: float | None = 0.0
     power_w: float = IDLE_W
     sm: float = 0.0
     tensor: float = 0.0

@@ -4,7 +4,8 @@ import pytest
 
 from tui.engines.marks import Mark, MarkKind, Progress, Speaker
 from tui.engines.phase import Phase
-from tui.engines.reader import Heard
+from tui.engines.reader import Heard, LineReader
+from tui.engines.registry import engine_named
 from tui.watch.log_news import TEMPLATES, LogNews
 
 PLAIN = Heard()
@@ -47,6 +48,30 @@ def test_a_line_in_other_words_is_news_also_where_each_word_has_figures(line: st
 @pytest.mark.parametrize("line", ["", "   ", "12:30 5", "-----", "====== 3 ======"])
 def test_a_line_without_words_is_no_news(line: str) -> None:
     assert news(line) == [False]
+
+
+SHM = "No available shared memory broadcast block found in 60 second. This typically happens when"
+HEARTBEATS = (
+    ("vllm", f"(EngineCore_DP0 pid=71) INFO 11-29 13:{{:02d}}:00 [shm_broadcast.py:501] {SHM}"),
+    (
+        "vllm",
+        "(APIServer pid=7) DEBUG 11-29 13:{:02d}:10 [utils.py:773] Waiting for 1 local, 0 remote core engine",
+    ),
+    (
+        "vllm",
+        "INFO 11-29 13:{:02d}:10 ray_utils.py:298] Waiting for creating a placement group for {} seconds.",
+    ),
+    ("sglang", "[2026-11-29 13:{:02d}:10] Still waiting to acquire lock on /root/.cache/x.lock ({} s)"),
+)
+
+
+@pytest.mark.parametrize(("engine", "line"), HEARTBEATS)
+def test_known_heartbeats_in_an_hour_are_no_news_after_the_first(engine: str, line: str) -> None:
+    found = engine_named(engine)
+    assert found is not None
+    reader, told = LineReader(found), LogNews()
+    lines = [line.format(minute, 60 * minute) for minute in range(60)]
+    assert sum(told.new(each, reader.read(each), Phase.WEIGHTS) for each in lines) <= 1
 
 
 def test_what_another_rank_said_before_is_news_from_one_that_says_it_later() -> None:

@@ -58,6 +58,16 @@ def test_a_first_torch_compile_moves_by_its_workers() -> None:
     assert told(in_phase(Phase.COMPILE, busy), 600) == {"progressing"}
 
 
+def test_a_first_torch_compile_without_workers_moves_by_its_stack() -> None:
+    """Dynamo traces in the process itself: only dumps of its stack show that it goes on."""
+    host = in_phase(Phase.COMPILE, Doing(state="R", wchan="0", cpu=1.0), count=1)
+    said: set[str] = set()
+    for _ in range(60):
+        said |= told(host, 10)
+        host.movement.stack_moved(101, host.now_s)
+    assert said == {"progressing"}
+
+
 def test_cold_network_storage_with_idle_gpus_moves() -> None:
     slow = Doing(state="D", wchan="folio_wait_bit_common", file_mib=28.0, pcie_mib=28.0, wakeups=200.0)
     assert told(in_phase(Phase.WEIGHTS, slow), 900) == {"progressing"}
@@ -106,6 +116,18 @@ def test_a_laptop_that_slept_has_seen_no_silence() -> None:
     host.all_do(POLLS)
     assert told(host, 55) == {"quiet"}
     assert any("not seen" in figure for figure in judge(host.at(), host.movement).figures)
+
+
+def test_a_log_that_comes_in_blocks_or_not_at_all_is_only_one_channel() -> None:
+    """Pipes are written in blocks, and a rotated log may be read no further."""
+    host = in_phase(Phase.WEIGHTS, LOADS)
+    assert told(host, 900) == {"progressing"}
+    assert not any("line of progress" in each.numbers for each in judge(host.at(), host.movement).rules)
+
+
+def test_a_slice_of_a_gpu_that_has_no_utilisation_moves_by_its_power() -> None:
+    sliced = replace(POLLS, util=None, memory_util=None, gpm=False, power_w=400.0)
+    assert told(in_phase(Phase.WARMUP, sliced, count=1), 600) == {"progressing"}
 
 
 def test_memory_at_its_limit_alone_alarms_nothing() -> None:
