@@ -25,9 +25,11 @@ COMPILERS = frozenset(
             "as",
         ),
         *("g++", "gcc", "c++", "cc", "clang", "clang++", "x86_64-linux-gn", "aarch64-linux-g", "collect2"),
-        *("ld", "ld.bfd", "ld.gold", "ld.lld", "lld", "lto1", "hipcc"),
+        *("ld", "ld.bfd", "ld.gold", "ld.lld", "lld", "ld.mold", "mold", "lto1", "hipcc"),
     )
 )
+# With a version or a target in the name: clang-18 of ROCm, g++-12, the compilers of conda.
+_COMPILERS_LIKE = ("clang-", "clang++-", "amdclang", "gcc-", "g++-", "x86_64-conda-", "aarch64-conda-")
 # Servers that are no Python programs.
 _NATIVE = ("llama-", "text-generation", "tritonserver")
 # Helpers of Python's multiprocessing, which never work.
@@ -40,7 +42,7 @@ def role_of(comm: str, cmdline: bytes, parent: str, known: str | None) -> str | 
     ``parent`` is the role of the process above it, ``known`` what it was taken for before. What a compile
     worker forks is one too, whatever it calls itself.
     """
-    if comm in COMPILERS:
+    if comm in COMPILERS or comm.startswith(_COMPILERS_LIKE):
         return COMPILER
     if COMPILE_WORKER in (parent, known):
         return COMPILE_WORKER
