@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tui.agent.locks import existence, kernel, places, server
+from tui.agent.mounts import parse
 
 LOCKS = b"""1: FLOCK  ADVISORY  WRITE 19699 fe:00:2590736 0 EOF
 1: -> FLOCK  ADVISORY  WRITE 19769 fe:00:2590736 0 EOF
@@ -65,14 +66,13 @@ def test_a_great_cache_is_not_walked_to_its_end(tmp_path: Path) -> None:
 def test_folders_that_a_program_serves_are_left_alone() -> None:
     mountinfo = (
         b"24 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
-        b"60 24 0:52 / /home/u/my\\040data rw,nosuid - fuse.sshfs host:/x rw\n"
-        b"61 60 0:53 / /home/u/my\\040data/local rw - tmpfs tmpfs rw\n"
+        b"60 24 0:52 / /home/u/my\\011data rw,nosuid - fuse.sshfs host:/x rw\n"
+        b"61 60 0:53 / /home/u/my\\011data/local rw - tmpfs tmpfs rw\n"
     )
-    mounts = server.fuse_mounts(mountinfo)
-    assert mounts == {"/": False, "/home/u/my data": True, "/home/u/my data/local": False}
-    assert server.lies_on("/home/u/my data/hub/.locks", mounts)
-    assert not server.lies_on("/home/u/my data/local/x", mounts)
-    assert not server.lies_on("/home/u/my", mounts)
+    mounts = parse(mountinfo)
+    assert server.in_user_space("/home/u/my\tdata/hub/.locks", mounts)
+    assert not server.in_user_space("/home/u/my\tdata/local/x", mounts)
+    assert not server.in_user_space("/home/u/my", mounts)
 
 
 def test_a_lock_on_this_hosts_own_disk_is_seen_whole() -> None:
@@ -89,5 +89,5 @@ def test_where_namespaces_or_mounts_cannot_be_read_nothing_is_seen_whole(
     with monkeypatch.context() as without:
         without.setattr(existence.os, "readlink", refused)
         assert existence.shared(device)
-    monkeypatch.setattr(existence.procfs, "read", refused)
+    monkeypatch.setattr(existence, "mounts_of", refused)
     assert existence.shared(device)

@@ -7,7 +7,7 @@ import stat
 import time
 
 from tui.agent.locks.openers import Openers, openers, still_open
-from tui.agent.processes import procfs
+from tui.agent.mounts import mounts_of
 
 TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
@@ -83,15 +83,11 @@ def shared(device: int) -> bool:
     """
     try:
         outside = os.readlink("/proc/self/ns/pid") != _HOSTS_PIDS and os.lstat("/").st_dev != device
-        mounts = procfs.read("/proc/self/mountinfo", procfs.MOUNTS_BYTES)
+        mounts = mounts_of("self")
     except OSError:  # a kernel without namespaces, or a /proc that is cut short
         return True
     if outside:
         return True
-    number = b"%d:%d" % (os.major(device), os.minor(device))
-    for line in mounts.splitlines():
-        fields, _, rest = line.partition(b" - ")
-        if fields.split(b" ")[2:3] == [number]:
-            kind = rest.partition(b" ")[0]
-            return kind in _SHARED or kind in _SHARED_TOO or kind.startswith(b"fuse")
-    return False
+    number = (os.major(device), os.minor(device))
+    kind = next((mount.kind for mount in mounts if mount.device == number), b"")
+    return kind in _SHARED or kind in _SHARED_TOO or kind.startswith(b"fuse")

@@ -6,6 +6,7 @@ import os
 import pwd
 
 from tui.agent.locks.places import Place, existence_places, lock_roots
+from tui.agent.mounts import Mount, mount_of, mounts_of
 from tui.agent.processes import procfs
 from tui.agent.signals.stat import stat_of
 
@@ -23,8 +24,8 @@ class Server:
         # Another mount namespace (a container's) is seen through the process, where this user may.
         self.begins = "" if _same_files(pid) else "/proc/%d/root" % pid
         places = existence_places(environment, home) if home else []
-        user_space = fuse_mounts(_read("/proc/%d/mountinfo" % pid, procfs.MOUNTS_BYTES))
-        self.places: list[Place] = [place for place in places if not lies_on(place.root, user_space)]
+        mounts = _mounts_of(pid)
+        self.places: list[Place] = [place for place in places if not in_user_space(place.root, mounts)]
         self.lock_roots = lock_roots(environment, home) if home else []
 
     def has(self, pid: int) -> bool:
@@ -55,26 +56,17 @@ def environment_of(pid: int) -> dict[str, str]:
     return found
 
 
-def fuse_mounts(mountinfo: bytes) -> dict[str, bool]:
-    """Return every mount point, and whether a program of its own serves it (FUSE)."""
-    found: dict[str, bool] = {}
-    for line in mountinfo.splitlines():
-        fields, _, rest = line.partition(b" - ")
-        place, kind = fields.split(b" ")[4:5], rest.partition(b" ")[0]
-        if place:
-            point = os.fsdecode(place[0].replace(b"\\040", b" "))
-            found[point] = kind in (b"fuse", b"fuseblk") or kind.startswith(b"fuse.")
-    return found
+def in_user_space(path: str, mounts: list[Mount]) -> bool:
+    """Return whether a program of its own serves a path; the path is compared, not followed."""
+    found = mount_of(os.fsencode(path), mounts)
+    return found is not None and found.user_space
 
 
-def lies_on(path: str, mounts: dict[str, bool]) -> bool:
-    """Return whether a path lies on a mount that is marked; the path is compared, not followed."""
-    while True:
-        if path in mounts:
-            return mounts[path]
-        if path in ("/", ""):
-            return False
-        path = path.rpartition("/")[0] or "/"
+def _mounts_of(pid: int) -> list[Mount]:
+    try:
+        return mounts_of(pid)
+    except OSError:
+        return []
 
 
 def _same_files(pid: int) -> bool:
@@ -91,8 +83,8 @@ def _home_of(pid: int) -> str:
         return ""
 
 
-def _read(path: str, size: int = procfs.READ_BYTES) -> bytes:
+def _read(path: str) -> bytes:
     try:
-        return procfs.read(path, size)
+        return procfs.read(path)
     except OSError:
         return b""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from tui.agent.checkpoint import places
-from tui.agent.processes import procfs
+from tui.agent.mounts import mount_of, mounts_of
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-_ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 def model_places(pid: int, plan: dict[str, Any] | None) -> list[str]:
@@ -36,22 +32,8 @@ def file_system(pid: int, paths: Sequence[str]) -> str | None:
     if not paths:
         return None
     try:
-        mounts = procfs.read("/proc/%d/mountinfo" % pid, procfs.MOUNTS_BYTES)
+        mounts = mounts_of(pid)
     except OSError:
         return None
-    return mounted_as(mounts, paths[0].encode("utf-8", "surrogateescape"))
-
-
-def mounted_as(mountinfo: bytes, path: bytes) -> str | None:
-    """Return the type of the mount that holds a path, by the lines of a mountinfo file."""
-    best: tuple[int, bytes] | None = None
-    for line in mountinfo.splitlines():
-        before, _, after = line.partition(b" - ")
-        fields, kind = before.split(b" "), after.split(b" ")[0]
-        if len(fields) < 5 or not kind:
-            continue
-        point = _ESCAPED.sub(lambda found: bytes([int(found.group(1), 8) & 255]), fields[4]).rstrip(b"/")
-        # Of two mounts at one place the later one is on top.
-        if (path + b"/").startswith(point + b"/") and (best is None or len(point) >= best[0]):
-            best = (len(point), kind)
-    return None if best is None else best[1].decode("ascii", "replace")
+    found = mount_of(paths[0].encode("utf-8", "surrogateescape"), mounts)
+    return None if found is None else found.kind.decode("ascii", "replace")
