@@ -4,6 +4,7 @@ import pytest
 from watched_host import WatchedHost
 
 from tui import present
+from tui.watch.verdict.verdict import Verdict
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB."
 
@@ -47,6 +48,16 @@ def test_the_exit_summary_of_a_failure_gives_the_reason(host: WatchedHost) -> No
     host.log(OOM)
     host.exits()
     assert f"failed: the server (pid 100) ended in capture, 2:05 after its start: {OOM}" in summary(host)
+
+
+def test_a_load_that_is_stuck_is_said_to_be_with_what_to_do(
+    host: WatchedHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.loads_to_capture()
+    stuck = Verdict("suspended", host.mono, "suspended in capture: TP1 is stopped", next_step="kill -CONT 9")
+    monkeypatch.setattr(type(host.state), "judged", stuck)
+    assert "not ready at T+ 2:05: suspended in capture: TP1 is stopped (next: kill -CONT 9)" in summary(host)
+    assert present.title(host.state) == "SUSPENDED · qwen · gpu01"
 
 
 def test_the_exit_summary_without_a_server_says_so(host: WatchedHost) -> None:

@@ -52,6 +52,11 @@ def _outcome(state: Meaning, client_now_s: float) -> str:
         return "ready" if state.ready_seen else "ready before the watch began"
     now_s = state.source_now(client_now_s)
     since = f" at T+ {clock_text(now_s - started_s)}" if now_s is not None and started_s is not None else ""
+    found = state.judged
+    if found is not None and found.stands:
+        return f"not ready{since}: {found.sentence}" + (
+            f" (next: {found.next_step})" if found.next_step else ""
+        )
     return f"not ready{since}: {state.reason}" if state.reason else f"not ready{since}"
 
 
@@ -80,10 +85,12 @@ def _before(state: Meaning) -> str:
 
 def title(state: Meaning) -> str:
     """Return the terminal's title: what is the matter, with which model, where."""
-    if state.ready:
-        first = "READY"
-    elif state.outcome == "failed":
+    if state.outcome == "failed":
         first = "FAILED"
+    elif state.judged is not None and state.judged.stands:
+        first = state.judged.word.upper()
+    elif state.ready:
+        first = "READY"
     elif state.fault is not None:
         first = FAULT_WORDS.get(state.fault, state.fault)
     elif state.loading:

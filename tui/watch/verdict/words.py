@@ -23,7 +23,7 @@ class Cause:
     not_to_do: str
 
 
-NO_KILL = "do not kill it yet: what shows the cause goes with it"
+NO_KILL = "do not kill it yet: the evidence goes with it"
 
 KILLED_FOR_MEMORY = Cause(
     "killed for memory (the kernel's oom_kill counter rose)",
@@ -119,7 +119,7 @@ STALE_LOCK = Cause(
 )
 FLOCK = Cause(
     "a lock is held and not given back: {path}",
-    "look at its holder in /proc/locks",
+    "lslocks -u shows its holder",
     "do not delete the file: that does not free the lock",
 )
 FLOCK_OF_RANK = Cause(
