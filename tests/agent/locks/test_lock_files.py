@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from tui.agent.locks import existence, kernel, places, server
-from tui.agent.mounts import parse
+from tui.agent.locks import existence, kernel, openers, places, server, waits
+from tui.agent.mounts import Mount, parse
 
 LOCKS = b"""1: FLOCK  ADVISORY  WRITE 19699 fe:00:2590736 0 EOF
 1: -> FLOCK  ADVISORY  WRITE 19769 fe:00:2590736 0 EOF
@@ -20,8 +21,57 @@ a line of another kind
 
 
 def test_who_waits_is_told_with_what_it_waits_for() -> None:
-    found = [(lock.holder, lock.inode, lock.waiters) for lock in kernel.parse(LOCKS)]
-    assert found == [(19699, 2590736, [19769, 19770]), (500, 17, []), (-1, 18, []), (0, 0, [])]
+    found = [(lock.holder, lock.file.key, lock.waiters) for lock in kernel.parse(LOCKS)]
+    assert found == [
+        (19699, (254, 0, 2590736), [19769, 19770]),
+        (500, (0, 42, 17), []),
+        (-1, (8, 2, 18), []),
+    ]
+
+
+def test_of_two_files_with_one_inode_the_one_on_the_locks_device_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two disks cannot be had in a test: two names of one file are told as if they were on two mounts."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.touch()
+    second.hardlink_to(first)
+    inode = first.stat().st_ino
+    with first.open() as one, second.open() as other:
+        descriptors = {str(one.fileno()): 1, str(other.fileno()): 2}
+        mounts = [Mount(1, (8, 1), b"/a", b"ext4"), Mount(2, (8, 2), b"/b", b"ext4")]
+
+        def on_mounts(path: str) -> bytes:
+            mount = descriptors.get(path.rpartition("/")[2], 0)
+            return b"pos:\t0\nflags:\t02\nmnt_id:\t%d\nino:\t%d\n" % (mount, inode if mount else 0)
+
+        def mounts_of(_pid: str) -> list[Mount]:
+            return mounts
+
+        monkeypatch.setattr(openers, "read_small", on_mounts)
+        monkeypatch.setattr(openers, "mounts_of", mounts_of)
+
+        def named(device: tuple[int, int]) -> str | None:
+            return openers.path_of(os.getpid(), kernel.File(device, inode), locked=False)
+
+        assert (named((8, 1)), named((8, 2))) == (str(first), str(second))
+        assert named((9, 9)) in (str(first), str(second)), "where no device is alike, the inode has to do"
+
+
+def test_equal_inodes_on_two_disks_are_two_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ours:
+        def has(self, pid: int) -> bool:
+            return pid == 7
+
+    def path_of(_pid: int, file: kernel.File, *, locked: bool) -> str:
+        return f"/disk{file.device[1]}/{'held' if locked else 'wanted'}"
+
+    lines = b"1: FLOCK ADVISORY WRITE 5 08:01:18 0 EOF\n1: -> FLOCK ADVISORY WRITE 7 08:01:18 0 EOF\n"
+    both = lines + lines.replace(b"1:", b"2:", 1).replace(b"\n1:", b"\n2:").replace(b"08:01", b"08:02")
+    monkeypatch.setattr(waits, "path_of", path_of)
+    monkeypatch.setattr(kernel, "kernel_locks", lambda: kernel.parse(both))
+    told = waits.Waits(cast("server.Server", Ours())).read(0.0)
+    assert [each["path"] for each in told] == ["/disk1/wanted", "/disk2/wanted"]
 
 
 def test_the_usual_places_lie_in_the_home_and_named_ones_win() -> None:

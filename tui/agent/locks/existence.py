@@ -6,6 +6,7 @@ import os
 import stat
 import time
 
+from tui.agent.locks.kernel import File
 from tui.agent.locks.openers import Openers, openers, still_open
 from tui.agent.mounts import mounts_of
 
@@ -27,7 +28,7 @@ class Existence:
     def __init__(self, path: str) -> None:
         self.path = path
         self._found = Openers()
-        self._inode = 0
+        self._file = File((0, 0), 0)
         self._looked_s: float | None = None
 
     def fields(self, now_s: float) -> Fields | None:
@@ -39,8 +40,9 @@ class Existence:
         age_s = max(0.0, time.time() - status.st_mtime)
         if not stat.S_ISREG(status.st_mode) or age_s < AGE_S:
             return None
-        if status.st_ino != self._inode:
-            self._inode, self._looked_s = status.st_ino, None
+        file = File((os.major(status.st_dev), os.minor(status.st_dev)), status.st_ino)
+        if file.key != self._file.key:
+            self._file, self._looked_s = file, None
         self._look(now_s)
         holder = self._found.pid
         seen = None if holder is None and not self._all_seen(status) else holder is not None
@@ -56,12 +58,12 @@ class Existence:
         """Keep the opener that is known; look for one, where there was none, each 30 s."""
         found = self._found
         if self._looked_s is not None:
-            if found.pid is not None and still_open(found.pid, found.descriptor, self._inode):
+            if found.pid is not None and still_open(found.pid, found.descriptor, self._file.inode):
                 return
             if found.pid is None and now_s - self._looked_s < _AGAIN_S:
                 return
         self._looked_s = now_s
-        self._found = openers(self.path.rpartition("/")[2], self._inode)
+        self._found = openers(self.path.rpartition("/")[2], self._file)
 
     def _all_seen(self, status: os.stat_result) -> bool:
         """Return whether whoever might have it open could be looked into.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from tui.agent.locks.server import Server
 
     Fields = dict[str, object]
-    # Who holds a lock or waits for it, and its inode.
-    Key = tuple[int, int]
+    # Who holds a lock or waits for it, and its file.
+    Key = tuple[int, tuple[int, int, int]]
 
 
 class Waits:
@@ -35,23 +35,23 @@ class Waits:
             path = self._path(lock, waiter)
             if path is None or (waiter is None and not self._server.caches(path)):
                 continue
-            since_s = self._since.setdefault((waiter or 0, lock.inode), now_s)
+            since_s = self._since.setdefault((waiter or 0, lock.file.key), now_s)
             told.append(self._fields(lock, path, waiter, now_s - since_s))
         return told
 
     def _forget(self, locks: list[kernel.KernelLock]) -> None:
-        held = {(lock.holder, lock.inode) for lock in locks}
-        waited = {(pid, lock.inode) for lock in locks for pid in lock.waiters}
+        held = {(lock.holder, lock.file.key) for lock in locks}
+        waited = {(pid, lock.file.key) for lock in locks for pid in lock.waiters}
         self._paths = {key: path for key, path in self._paths.items() if key in held or key in waited}
-        waited.update((0, lock.inode) for lock in locks)
+        waited.update((0, lock.file.key) for lock in locks)
         self._heirs = {key: heir for key, heir in self._heirs.items() if key in held}
         self._since = {key: since_s for key, since_s in self._since.items() if key in waited}
 
     def _path(self, lock: kernel.KernelLock, waiter: int | None) -> str | None:
         """Return its path by the waiter's descriptors, else the holder's; None where it cannot be seen."""
-        key = (lock.holder, lock.inode) if waiter is None else (waiter, lock.inode)
+        key = (lock.holder, lock.file.key) if waiter is None else (waiter, lock.file.key)
         if key not in self._paths:
-            self._paths[key] = path_of(key[0], lock.inode, locked=waiter is None) if key[0] > 0 else None
+            self._paths[key] = path_of(key[0], lock.file, locked=waiter is None) if key[0] > 0 else None
         return self._paths[key]
 
     def _fields(self, lock: kernel.KernelLock, path: str, waiter: int | None, seen_s: float) -> Fields:
@@ -68,8 +68,8 @@ class Waits:
 
     def _heir(self, lock: kernel.KernelLock, path: str) -> int | None:
         """Return who holds on a lock whose taker has ended or cannot be seen: mostly a child of it."""
-        key = (lock.holder, lock.inode)
+        key = (lock.holder, lock.file.key)
         if key not in self._heirs:
-            self._heirs[key] = openers(path.rpartition("/")[2], lock.inode, locked=True).pid
+            self._heirs[key] = openers(path.rpartition("/")[2], lock.file, locked=True).pid
         heir = self._heirs[key]
         return heir if heir is not None and os.path.exists("/proc/%d" % heir) else None
