@@ -1,12 +1,15 @@
 """Each rule matches what it is for, names its culprit, and lets the next one speak otherwise."""
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from verdict_asking import loaded, numbers, rule, verdict, words
 from verdict_host import COMPILES, IDLES, LOADS, POLLS, SPINS, STOPPED, VerdictHost
 
+from tui.agent.gpus.xids import of_xid
 from tui.engines.phase import Phase
+from tui.watch.verdict.ends import FATAL_XIDS
 from tui.watch.verdict.situation import End, GpuFault, Past, Rank
 
 # R0.
@@ -80,6 +83,50 @@ def test_a_driver_that_is_silent_twice_a_lost_gpu_and_a_fatal_xid_hang(fault: Gp
     assert rule(found, "R1") == matched
     assert (found.word == "hung") == (matched == "yes")
     assert found.rank == ("TP1" if matched == "yes" and fault.gpu == 1 else found.rank)
+
+
+def test_a_load_that_moves_on_after_a_fatal_xid_hangs_once_it_is_quiet_again() -> None:
+    host = loaded()
+    fault = GpuFault("xid", "GPU 1 reports Xid 79.", 1, 79, began_s=host.now_s)
+    assert verdict(host, faults=(fault,)).word == "hung"
+    host.all_do(LOADS)
+    host.run(10)
+    assert verdict(host, faults=(fault,)).word == "hung", "what was under way moves a little longer"
+    host.run(2)
+    found = verdict(host, faults=(fault,))
+    assert (found.word, rule(found, "R1")) == ("progressing", "nearly")
+    moved_s = host.now_s
+    host.all_do(IDLES)
+    host.run(31)
+    found = verdict(host, faults=(fault,))
+    assert (found.word, found.since_s, found.rank) == ("hung", moved_s, "TP1")
+
+
+@pytest.mark.parametrize("kind", ["lost", "silent"])
+def test_what_moves_does_not_bring_back_a_lost_gpu_or_a_silent_driver(
+    kind: Literal["lost", "silent"],
+) -> None:
+    host = loaded()
+    fault = GpuFault(kind, "GPU 1 is lost.", 1, silent_s=60.0, began_s=host.now_s)
+    host.all_do(LOADS)
+    host.run(20)
+    assert verdict(host, faults=(fault,)).word == "hung"
+
+
+def test_an_xid_that_was_outlived_hides_no_newer_fault() -> None:
+    host = loaded()
+    host.all_do(LOADS)
+    old = GpuFault("xid", "GPU 0 reports Xid 74.", 0, 74, began_s=host.now_s - 20.0)
+    host.run(5)
+    new = GpuFault("xid", "GPU 1 reports Xid 79.", 1, 79, began_s=host.now_s - 1.0)
+    assert verdict(host, faults=(old,)).word == "progressing"
+    assert (verdict(host, faults=(old, new)).word, verdict(host, faults=(old, new)).rank) == ("hung", "TP1")
+
+
+@pytest.mark.parametrize("xid", range(1, 200))
+def test_an_xid_hangs_a_load_where_its_words_ask_for_a_reset(xid: int) -> None:
+    asks = any(told in of_xid(0, xid) for told in ("needs a re", "until the", "to be recovered"))
+    assert (xid in FATAL_XIDS) is asks, of_xid(0, xid)
 
 
 # R2.

@@ -25,7 +25,13 @@ SUSPENDED_S = 3.0
 DRIVER_SILENT_S = 10.0
 """Two deadlines of 5 s (stalls research, R1)."""
 FATAL_XIDS = frozenset({48, 62, 74, 79, 95, 119, 120, *range(144, 151), 154})
-"""Memory, NVLink, bus and firmware, and a recovery that is asked for; not the application's own (2.4)."""
+"""Memory, NVLink, bus and firmware, and a recovery that is asked for; not the application's own (2.4).
+
+Nor 61, a warning that the vendor's catalogue of Xids lists as not used from A100 on, nor 64, which tells of
+memory that is to be mended by the next reset.
+"""
+OUTLIVED_S = 10.0
+"""Who moves so long after a fatal Xid got over it; what was under way moves a little longer."""
 
 
 def dead(scene: Scene) -> Check:
@@ -88,17 +94,20 @@ def _gone(scene: Scene, gone: RankMoves, cause: Cause) -> Check:
 
 def driver(scene: Scene) -> Check:
     """R1: a GPU is lost, the driver reported a fatal Xid, or it did not answer twice over."""
-    faults = sorted((*scene.situation.faults, *_lost(scene)), key=is_fatal, reverse=True)
+    faults = (*scene.situation.faults, *_lost(scene))
     if not faults:
         return Check(RuleResult("R1 driver or GPU", "no", "the driver answers, no GPU is lost, no fatal Xid"))
-    worst = faults[0]
+    worst = max(faults, key=lambda fault: (is_fatal(fault) and not _outlived(scene, fault), is_fatal(fault)))
     if not is_fatal(worst):
         return Check(RuleResult("R1 driver or GPU", "nearly", worst.sentence))
+    if _outlived(scene, worst):
+        numbers = f"{worst.sentence} The load has moved since, so it counts once nothing does."
+        return Check(RuleResult("R1 driver or GPU", "nearly", numbers))
     culprit = next((each for each in scene.ranks if worst.gpu in [gpu.index for gpu in each.gpus]), None)
     cause = {"lost": GPU_LOST, "xid": XID, "silent": DRIVER_SILENT}[worst.kind]
     found = Finding(
         "hung",
-        scene.now_s - (worst.silent_s or 0.0) if worst.began_s is None else worst.began_s,
+        _hung_since_s(scene, worst),
         f"hung{scene.place}: {worst.sentence}",
         cause,
         "proof",
@@ -106,6 +115,22 @@ def driver(scene: Scene) -> Check:
         waiting=scene.others(culprit) if culprit is not None else (),
     )
     return Check(RuleResult("R1 driver or GPU", "yes", worst.sentence), found)
+
+
+def _hung_since_s(scene: Scene, fault: GpuFault) -> float:
+    if fault.began_s is None:
+        return scene.now_s - (fault.silent_s or 0.0)
+    over_s = scene.quiet_since_s - fault.began_s
+    return scene.quiet_since_s if fault.kind == "xid" and over_s > OUTLIVED_S else fault.began_s
+
+
+def _outlived(scene: Scene, fault: GpuFault) -> bool:
+    """Whether the load moves in spite of an Xid, and not only by what was under way when it came."""
+    if fault.kind != "xid" or fault.began_s is None:
+        return False
+    moved = (reading.moved_s for each in (*scene.ranks, scene.rest) for reading in each.moved)
+    newest_s = max((moved_s for moved_s in moved if moved_s is not None), default=None)
+    return newest_s is not None and newest_s - fault.began_s > OUTLIVED_S
 
 
 def _lost(scene: Scene) -> list[GpuFault]:
