@@ -129,6 +129,19 @@ def test_an_xid_hangs_a_load_where_its_words_ask_for_a_reset(xid: int) -> None:
     assert (xid in FATAL_XIDS) is asks, of_xid(0, xid)
 
 
+def test_a_driver_that_has_yet_to_answer_for_the_first_time_is_no_hang_while_processes_move() -> None:
+    """That takes long on a host of 8 GPUs without persistence mode."""
+    silent = (GpuFault("silent", "no answer for 25 s", silent_s=25.0),)
+    host = VerdictHost(2, doing=[LOADS] * 2, gpus=False)
+    host.phase(Phase.WEIGHTS)
+    host.run(25)
+    found = verdict(host, faults=silent)
+    assert (found.word, rule(found, "R1")) == ("progressing", "nearly")
+    host.all_do(POLLS)
+    host.run(32)
+    assert verdict(host, faults=silent).word == "hung"
+
+
 # R2.
 
 

@@ -125,7 +125,14 @@ def _hung_since_s(scene: Scene, fault: GpuFault) -> float:
 
 
 def _outlived(scene: Scene, fault: GpuFault) -> bool:
-    """Whether the load moves in spite of an Xid, and not only by what was under way when it came."""
+    """Whether the load moves in spite of an Xid, and not only by what was under way when it came.
+
+    Or while a driver has yet to answer for the first time: on a host of 8 GPUs that nothing holds open (no
+    persistence mode) that takes 10 s and more.
+    """
+    if fault.kind == "silent":
+        answered = any(gpu.sample is not None for each in scene.ranks for gpu in each.gpus)
+        return not answered and any(each.moved for each in (*scene.ranks, scene.rest))
     if fault.kind != "xid" or fault.began_s is None:
         return False
     moved = (reading.moved_s for each in (*scene.ranks, scene.rest) for reading in each.moved)
