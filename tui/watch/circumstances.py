@@ -8,7 +8,7 @@ from itertools import islice
 from tui.engines.marks import NOBODY, Speaker
 from tui.engines.phase import Phase
 from tui.watch.gpus import GpuBook
-from tui.watch.judging import Judging, fallen
+from tui.watch.judging import Judging, blame, fallen
 from tui.watch.ladder import NEEDS_A_PERSON
 from tui.watch.lanes import Lane
 from tui.watch.load import Load
@@ -16,6 +16,7 @@ from tui.watch.log_buffer import LogBuffer
 from tui.watch.ranks import launcher_of, ranks_of
 from tui.watch.target import Server
 from tui.watch.transfer import Transfer, gpus_of
+from tui.watch.verdict.ends import first_of
 from tui.watch.verdict.situation import End, GpuFault, Past, Rank, Situation
 from tui.watch.verdict.words import Cause
 
@@ -49,19 +50,23 @@ def circumstances(
     ``others`` are the servers that are on the host now.
     """
     ranks = _placed(_phased(ranks_of(server), load), server, book)
-    gone = fallen(judging.gone, _blamed(load), now_s if load.ended_s is None else load.ended_s)
+    blamed = _blamed(load)
+    gone = fallen(judging.gone, blamed, now_s if load.ended_s is None else load.ended_s)
     away = {rank.pid for rank in gone}
+    # Where all ranks have gone, the main process that is left is none.
+    left_over = (rank for rank in ranks if rank.pid not in away and not (gone and rank.pid == server.pid))
+    everyone = blame((*gone, *left_over), blamed)
     span = load.timeline.spans[-1] if load.timeline.spans else None
     left = _left_behind(server, others) if load.ended else ""
     return Situation(
         now_s=now_s,
         phase=None if span is None else span.phase,
         phase_since_s=None if span is None else span.began_s,
-        ranks=(*gone, *(rank for rank in ranks if rank.pid not in away)),
+        ranks=everyone,
         launcher=launcher_of(server, ranks),
         ready=load.ready,
         ready_since_s=load.ready_s,
-        end=_end(load, gone, server.pid if left else None),
+        end=_end(load, [rank for rank in everyone if rank.gone], server.pid if left else None),
         failure=_failure(load),
         shutting_down=load.log_phases.shutdown is not None,
         parent_gone=left,
@@ -120,9 +125,9 @@ def _own_faults(
 
 
 def _blamed(load: Load) -> Speaker:
-    """Return who wrote the line that tells the root cause."""
+    """Return who failed first by the line that tells the root cause."""
     cause = load.log_phases.suspect
-    return NOBODY if cause is None else cause.speaker
+    return NOBODY if cause is None else cause.blamed
 
 
 def _end(load: Load, gone: Sequence[Rank], launcher: int | None) -> End | None:
@@ -135,7 +140,9 @@ def _end(load: Load, gone: Sequence[Rank], launcher: int | None) -> End | None:
         return End(end.reason, "launcher", launcher, at_s=end.at_s)
     if shut_down or not gone:
         return End(end.reason, shut_down=shut_down, at_s=end.at_s)
-    return End(end.reason, gone[0].name, gone[0].pid, at_s=end.at_s)
+    first = first_of(gone)
+    named = (None, None) if first is None else (first.name, first.pid)
+    return End(end.reason, *named, at_s=end.at_s)
 
 
 def _failure(load: Load) -> Cause | None:

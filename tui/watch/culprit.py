@@ -29,7 +29,10 @@ def culprit(state: Meaning) -> Culprit:
     cause = state.log_failure
     if cause is None and state.outcome == "failed" and state.last_end is not None:
         cause = state.last_end.cause
-    return Culprit() if cause is None else _named(cause.speaker, members)
+    if cause is None:
+        return Culprit()
+    accused = _named(cause.accused, members)
+    return accused if accused.pid is not None else _named(cause.speaker, members)
 
 
 def _named(speaker: Speaker, members: tuple[Member, ...]) -> Culprit:

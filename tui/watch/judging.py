@@ -1,9 +1,10 @@
 """What a verdict is made of, gathered from the events of a watch for the load that is followed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tui.engines.marks import Progress, Speaker
+from tui.engines.phase import Phase
 from tui.events import AnyEvent, Exit, GpuDriver
 from tui.signals import Evidence, LockFile, Locks
 from tui.signals import GpuFault as FaultEvent
@@ -137,10 +138,10 @@ class Judging:
         for name in {self._name(speaker) for speaker in speakers}:
             self.movement.log_moved(name, at_s)
 
-    def bar(self, progress: Progress | None, at_s: float) -> None:
-        """Note how far a bar of the log has come."""
+    def bar(self, progress: Progress | None, phase: Phase | None, at_s: float) -> None:
+        """Note how far a bar of the log has come in a phase."""
         if progress is not None and progress.total is not None:
-            self.movement.progress(int(progress.done), int(progress.total), at_s, progress.current)
+            self.movement.progress(progress, phase, at_s)
 
     def _name(self, speaker: Speaker) -> str | None:
         if speaker.rank is not None and speaker.rank in self._ranks:
@@ -176,9 +177,26 @@ def _lock(file: LockFile) -> Lock:
 
 
 def fallen(gone: Iterable[Gone], blamed: Speaker, until_s: float) -> list[Rank]:
-    """Return the parts that went on their own until a time, the one that the log blames first."""
-    found = [rank_of_gone(each) for each in gone if until_s - each.at_s >= TOGETHER_S]
-    return sorted(found, key=lambda rank: not (rank.pid == blamed.pid or rank.name == blamed.rank))
+    """Return the parts that went on their own until a time, the first to go first.
+
+    That one did of which the log says so is known at once.
+    """
+    found = [(each.at_s, rank_of_gone(each)) for each in gone]
+    own = [rank for at_s, rank in found if until_s - at_s >= TOGETHER_S or _is_meant(rank, blamed)]
+    return sorted(own, key=lambda rank: rank.gone_s or 0.0)
+
+
+def blame(ranks: Iterable[Rank], blamed: Speaker) -> tuple[Rank, ...]:
+    """Mark the one rank that the log says failed first; of several that it may mean none."""
+    found = list(ranks)
+    meant = {rank.pid for rank in found if _is_meant(rank, blamed)}
+    return tuple(replace(rank, blamed=len(meant) == 1 and rank.pid in meant) for rank in found)
+
+
+def _is_meant(rank: Rank, blamed: Speaker) -> bool:
+    if blamed.pid is not None and rank.pid == blamed.pid:
+        return True
+    return blamed.rank is not None and (rank.name == blamed.rank or rank.name.endswith(f" {blamed.rank}"))
 
 
 def rank_of_gone(gone: Gone) -> Rank:

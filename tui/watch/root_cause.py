@@ -13,6 +13,10 @@ _KILLED = re.compile(r"(?:code[:= ]{1,3}(?:-9|137)|[Ss]ignal:? 9|: -9)(?!\d)")
 _KILLED_CAUSE = (
     "A process was killed from outside (signal 9), most often by the kernel for lack of host memory."
 )
+# A launcher that names the one of its processes that died: SGLang counts its schedulers from 0.
+_ACCUSED = re.compile(
+    r"\bRank (?P<number>\d{1,4}) scheduler (?:died|is dead)|\bSubprocess \S+ \(pid=(?P<pid>\d{1,9})\) crashed"
+)
 _KILLED_STEP = "See `dmesg` for the OOM killer; give the container more memory, or load with fewer processes."
 
 
@@ -29,7 +33,8 @@ class Quote:
 class Cause:
     """Why a load failed: kind, the line that tells it and its speaker, a sentence of cause, one next step.
 
-    ``speaker`` may be nobody: not every line says who wrote it.
+    ``speaker`` may be nobody: not every line says who wrote it. ``accused`` is who died by what the line
+    says, nobody where it does not say.
     """
 
     kind: FaultKind
@@ -38,6 +43,12 @@ class Cause:
     next_step: str
     weight: Weight
     speaker: Speaker = NOBODY
+    accused: Speaker = NOBODY
+
+    @property
+    def blamed(self) -> Speaker:
+        """Who failed first: who died by what the line says, else who wrote it."""
+        return self.speaker if self.accused is NOBODY else self.accused
 
 
 _ORDER = {weight: place for place, weight in enumerate(Weight)}
@@ -85,12 +96,9 @@ class Suspects:
         if self._first is not None and rank >= self._first.rank:
             return
         quote = Quote(number, shortened(line.strip(), QUOTE_LENGTH), source)
-        self._first = _Suspect(
-            replace(_cause(fault, weight, quote, phase, killed=killed), speaker=mark.speaker),
-            rank,
-            mark.speaker,
-            fault.terminal,
-        )
+        cause = _cause(fault, weight, quote, phase, killed=killed)
+        cause = replace(cause, speaker=mark.speaker, accused=_accused(line))
+        self._first = _Suspect(cause, rank, mark.speaker, fault.terminal)
         self._place = place
 
     def outlived(self, speaker: Speaker, place: int) -> None:
@@ -107,6 +115,16 @@ class Suspects:
         """Note that the server did its work after all trouble so far: any new line explains more."""
         if self._first is not None:
             self._first.rank = (_FORGIVEN, *self._first.rank[1:])
+
+
+def _accused(line: str) -> Speaker:
+    """Return of whose death a line tells, nobody where it does not say."""
+    found = _ACCUSED.search(line)
+    if found is None:
+        return NOBODY
+    if found["pid"] is not None:
+        return Speaker(pid=int(found["pid"]))
+    return Speaker(rank=f"TP{int(found['number'])}")
 
 
 def _speaks_for(speaker: Speaker, other: Speaker) -> bool:

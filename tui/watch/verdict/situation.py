@@ -14,7 +14,7 @@ class Rank:
     ``helpers`` are its descendants that are no ranks. ``gpus`` are its GPUs by index; empty: those on which
     the driver sees its processes. ``phase`` is where it stands. ``behind`` is True where its own lines say
     that it lags behind others. ``gone`` says in words how its process ended ("" while it lives), ``gone_s``
-    when, on the host's monotonic clock.
+    when, on the host's monotonic clock. ``blamed``: the log says that it failed first.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Rank:
     behind: bool = False
     gone: str = ""
     gone_s: float | None = None
+    blamed: bool = False
 
     @property
     def pids(self) -> frozenset[int]:
