@@ -67,6 +67,7 @@ def test_a_quiet_load_counts_down_to_its_stall() -> None:
     found = verdict(host)
     assert found.until_s is not None
     assert shown(found, host).countdown == f"stalled in 0:{int(found.until_s - host.now_s):02}"
+    assert found.then == "stalled"
     later = verdict_panel(found, host.now_s + 10)
     assert later.countdown == f"stalled in 0:{int(found.until_s - host.now_s) - 10:02}"
     assert (later.word, later.mood, later.told) == ("QUIET", Mood.WARNING, "")

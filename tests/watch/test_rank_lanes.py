@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from verdict_host import COMPILES, IDLES, LOADS, SPINS, STOPPED, Doing, VerdictHost
 
@@ -10,9 +11,13 @@ from tui.demo.tape import simulation
 from tui.engines.phase import Phase
 from tui.replay.headless import Run
 from tui.replay.tape import Tape
+from tui.signals import LockFile, Locks, ProcessSignals, Signals
 from tui.watch.options import WatchOptions
 from tui.watch.rank_lanes import RankLane, rank_lanes, wait_of
 from tui.watch.state import WatchState
+from tui.watch.verdict.situation import Rank
+
+POLL = "hrtimer_nanosleep"
 
 
 def state_at(name: str, t: float) -> tuple[WatchState, float]:
@@ -83,3 +88,26 @@ def test_there_is_a_time_to_ready_until_the_load_stands() -> None:
 def test_without_a_server_there_are_no_ranks() -> None:
     run = Run(Tape("empty", WatchOptions(), lambda: iter(())))
     assert rank_lanes(run.state, 5.0) == ()
+
+
+def test_ranks_that_poll_while_a_lock_file_is_there_wait_for_a_lock() -> None:
+    state, now_s = state_at("capture-hang", 60.0)
+    told = state.judging.movement.of(Rank("TP5", 4205), now_s, Phase.CAPTURE)
+    polls = Signals(
+        mono_s=now_s + 1.0,
+        wall_s=0.0,
+        client_s=0.0,
+        processes=[
+            ProcessSignals(pid=4205, state="S", cpu_s=99.0, minor_faults=1, major_faults=0, wchan=POLL)
+        ],
+        compilers=[],
+        cost_ms=0.1,
+    )
+    assert told.state == "S"
+    lock = LockFile(path="/c/lock", age_s=60.0, kind="existence", open=False)
+    for second in range(1, 40):
+        later = msgspec.structs.replace(polls, mono_s=now_s + second)
+        state.apply(later)
+    state.apply(Locks(mono_s=now_s + 40.0, wall_s=0.0, client_s=0.0, locks=[lock]))
+    lane = next(each for each in rank_lanes(state, now_s + 40.0) if each.name == "TP5")
+    assert lane.wait == "lock"

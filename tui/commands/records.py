@@ -46,7 +46,7 @@ class PhaseRecord(Record, frozen=True, kw_only=True, tag="phase"):
 class JudgementPart(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict with its evidence. What is not known is null, "" or empty.
 
-    ``since`` and ``until`` (when a quiet load will count as stalled or hung) are seconds on the clock of the
+    ``since`` and ``until`` (when a quiet load will count as ``then``) are seconds on the clock of the
     ``t`` beside them; since before the command began is below 0. ``confidence`` is that of the ``cause``:
     proof, pattern or guess. ``rank`` and ``pid`` are the culprit, ``waiting`` the ranks that wait for it.
     """
@@ -55,6 +55,7 @@ class JudgementPart(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     since: float | None = None
     until: float | None = None
+    then: str | None = None
     figures: tuple[str, ...] = ()
     cause: str = ""
     confidence: Confidence | None = None
@@ -159,6 +160,7 @@ def judgement_part(state: WatchState, t: float, now_s: float | None) -> Judgemen
         reason=state.reason if state.outcome == "failed" or found.sentence == word else found.sentence,
         since=_on_clock(found.since_s, t, now_s),
         until=_on_clock(found.until_s, t, now_s),
+        then=found.then,
         figures=found.figures,
         cause=found.cause,
         confidence=found.confidence if found.cause else None,

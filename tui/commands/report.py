@@ -119,7 +119,7 @@ def verdict_words(part: JudgementPart, t: float) -> str:
     begins = part.reason.startswith(part.verdict)
     said = [part.reason if begins else ": ".join(text for text in (part.verdict, part.reason) if text)]
     if part.until is not None:
-        said.append(f"counts as stalled in {clock_text(round(part.until - t))}")
+        said.append(f"counts as {part.then} in {clock_text(round(part.until - t))}")
     if part.verdict in ("progressing", "quiet", "ready", "dead"):
         return "; ".join(said)
     if part.cause:

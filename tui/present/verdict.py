@@ -104,5 +104,5 @@ def _countdown(found: Verdict, now_s: float) -> str:
         return ""
     known = found.longest_s is not None and found.longest_s >= 1
     longest = f"longest before {clock_text(found.longest_s or 0.0)}" if known else ""
-    stalled = "" if found.until_s is None else f"stalled in {clock_text(found.until_s - now_s)}"
+    stalled = "" if found.until_s is None else f"{found.then} in {clock_text(found.until_s - now_s)}"
     return ", ".join(text for text in (stalled, longest) if text)

@@ -1,6 +1,6 @@
 """The ranks of the followed load side by side: where each stands and what it does or waits for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.engines.phase import Phase
@@ -52,7 +52,15 @@ def rank_lanes(state: Meaning, now_s: float) -> tuple[RankLane, ...]:
     laid = scene(moment, state.judging.movement)
     odd = _odd(laid, state.judged)
     came = state.transfer(now_s)
-    return tuple(_lane(each, state.gpus, came, now_s, odd=each is odd) for each in laid.ranks)
+    lanes = (_lane(each, state.gpus, came, now_s, odd=each is odd) for each in laid.ranks)
+    polled = any(lock.kind == "existence" for lock in moment.locks)
+    return tuple(replace(lane, wait="lock") if polled and _polls(laid, lane) else lane for lane in lanes)
+
+
+def _polls(laid: Scene, lane: RankLane) -> bool:
+    """Whether a rank looks again and again, as for a lock file that is there."""
+    rank = next(each for each in laid.ranks if each.rank.pid == lane.pid and each.rank.name == lane.name)
+    return lane.wait == "sleeping" and (rank.rests_in or "").startswith("hrtimer_nanosleep")
 
 
 def _odd(laid: Scene, judged: Verdict | None) -> RankMoves | None:

@@ -242,3 +242,15 @@ def test_a_missing_rank_whose_files_cannot_be_read_does_nothing_only_while_it_sl
     host.doing[1] = replace(IDLES, io=False, wakeups=0.0 if sleeps else 5.0)
     host.run(100)
     assert verdict(host).word == word
+
+
+def test_a_quiet_load_whose_gpus_only_wait_counts_down_to_a_hang() -> None:
+    host = loaded(8, Phase.COMPILE, seconds=0)
+    host.all_do(SPINS)
+    host.doing[3] = IDLES
+    host.run(45)
+    found = verdict(host)
+    assert (found.word, found.then) == ("quiet", "hung")
+    assert found.until_s is not None
+    host.run(int(found.until_s - host.now_s) + 1)
+    assert verdict(host).word == "hung"

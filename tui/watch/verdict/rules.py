@@ -12,7 +12,7 @@ from tui.watch.verdict.movement import Movement, RankMoves
 from tui.watch.verdict.proofs import proofs, spinning
 from tui.watch.verdict.scene import Check, Finding, Scene, busy, scene
 from tui.watch.verdict.situation import Situation
-from tui.watch.verdict.verdict import RuleResult, Verdict
+from tui.watch.verdict.verdict import RuleResult, Verdict, Word
 from tui.watch.verdict.words import NOT_ANSWERING, filled, names, wait_words
 from tui.watch.words import clock_text
 
@@ -68,6 +68,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         next_step=found.cause.next_step,
         not_to_do=found.cause.not_to_do,
         until_s=found.until_s,
+        then=found.then,
         longest_s=max(moment.situation.past.silences_s, default=None),
         rules=rules,
         silence_s=moment.silence_s if moment.judged and not moment.movement.blind_s(moment.now_s) else None,
@@ -274,11 +275,7 @@ def _quiet(moment: Scene, found: list[Check]) -> Check:
     longest = max(moment.situation.past.silences_s, default=None)
     if longest is not None and longest >= 1.0:
         numbers += f", the longest before was {clock_text(longest)}"
-    until_s = None
-    if moment.judged:
-        times = [moment.quiet_since_s + moment.threshold.seconds]
-        times += [check.until_s for check in found if check.until_s is not None]
-        until_s = max(moment.now_s, min(times))
+    until_s, then = _becomes(moment, found) if moment.judged else (None, None)
     sentence = f"quiet{moment.place} for {clock_text(moment.silence_s)}"
     if until_s is None:
         sentence += f": {_unread(moment)}, so no stall can be told"
@@ -286,6 +283,15 @@ def _quiet(moment: Scene, found: list[Check]) -> Check:
     waits = tuple(each.rank.name for each in moment.waiting) if culprit is not None else ()
     cause = quiet_cause(moment, culprit)
     quiet = Finding(
-        "quiet", moment.quiet_since_s, sentence, cause, "guess", culprit, waiting=waits, until_s=until_s
-    )
+        "quiet", moment.quiet_since_s, sentence, cause, "guess", culprit, waiting=waits, until_s=until_s,
+        then=then,
+    )  # fmt: skip
     return Check(RuleResult("R6 quiet", "yes", numbers), quiet)
+
+
+def _becomes(moment: Scene, found: list[Check]) -> tuple[float, Word]:
+    """Return when a quiet load will be thought of worse if nothing moves, and what it will be then."""
+    stalled_s = moment.quiet_since_s + moment.threshold.seconds
+    proven_s = min((check.until_s for check in found if check.until_s is not None), default=stalled_s)
+    word: Word = "stalled" if stalled_s <= proven_s else "hung"
+    return max(moment.now_s, min(stalled_s, proven_s)), word

@@ -32,6 +32,7 @@ class Finding:
     pid: int | None = None
     waiting: tuple[str, ...] = ()
     until_s: float | None = None
+    then: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)

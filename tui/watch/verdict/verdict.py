@@ -37,11 +37,11 @@ class Verdict:
 
     ``figures`` are 3 to 5 short texts with their windows, ``rank`` and ``pid`` the culprit (while the load
     moves: the one that others wait for), None without one; ``waiting`` names the ranks that wait for it.
-    ``until_s`` is when a quiet load will count as stalled or hung if nothing moves, None where that cannot
-    be told; ``longest_s`` is the longest silence of past loads in this phase, None without any. ``cause``,
-    ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are all rules in their
-    order, the first that matched made the verdict. ``silence_s`` is for how long nothing of the server has
-    moved, None where that cannot be told.
+    ``until_s`` is when a quiet load will count as ``then`` (stalled or hung) if nothing moves, None where
+    nobody can tell; ``longest_s`` is the longest silence of past loads in this phase, None without any.
+    ``cause``, ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are all rules
+    in their order, the first that matched made the verdict. ``silence_s`` is for how long nothing of the
+    server has moved, None where that cannot be told.
     """
 
     word: Word
@@ -56,6 +56,7 @@ class Verdict:
     next_step: str = ""
     not_to_do: str = ""
     until_s: float | None = None
+    then: Word | None = None
     longest_s: float | None = None
     rules: tuple[RuleResult, ...] = ()
     silence_s: float | None = None
