@@ -95,7 +95,7 @@ def test_a_stopped_rank_is_named_with_the_command_that_lets_it_go_on() -> None:
     panel = shown(verdict(host), host)
     assert (panel.word, panel.mood, panel.clock) == ("SUSPENDED", Mood.BAD, "0:11")
     assert panel.place == "in weights"
-    assert panel.told == "TP5 (pid 106) is stopped; 7 ranks cannot go on without"
+    assert panel.told == "TP5 (pid 106) is stopped; 7 ranks cannot go on without it"
     assert panel.next_step == "kill -CONT 106"
     assert panel.cause.endswith("(proven)")
 

@@ -70,3 +70,10 @@ def test_kills_that_are_not_counted_are_not_known_instead_of_none() -> None:
     assert numbers(verdict(host), "R0").endswith("out-of-memory kills: 0 on the host")
     host.movement.host = None
     assert numbers(verdict(host), "R0").endswith("out-of-memory kills: not known")
+
+
+def test_where_no_gpu_of_the_load_is_seen_the_driver_is_not_said_to_answer() -> None:
+    host = loaded(2)
+    assert "the driver answers" in numbers(verdict(host), "R1")
+    unknown = tuple(replace(each, pid=900 + place) for place, each in enumerate(host.ranks))
+    assert numbers(verdict(host, ranks=unknown), "R1") == "no GPU of the load is seen"

@@ -129,7 +129,9 @@ def driver(scene: Scene) -> Check:
     """R1: a GPU is lost, the driver reported a fatal Xid, or it did not answer twice over."""
     faults = (*scene.situation.faults, *_lost(scene))
     if not faults:
-        return Check(RuleResult("R1 driver or GPU", "no", "the driver answers, no GPU is lost, no fatal Xid"))
+        seen = any(each.gpus for each in (*scene.ranks, scene.rest))
+        numbers = "the driver answers, no GPU is lost, no fatal Xid" if seen else "no GPU of the load is seen"
+        return Check(RuleResult("R1 driver or GPU", "no", numbers))
     worst = max(faults, key=lambda fault: (is_fatal(fault) and not _outlived(scene, fault), is_fatal(fault)))
     if not is_fatal(worst):
         return Check(RuleResult("R1 driver or GPU", "nearly", worst.sentence))
@@ -205,7 +207,9 @@ def suspended(scene: Scene) -> Check:
         return Check(RuleResult("R2 suspended", "nearly", f"{numbers}, counts from 3 s"), until_s=until_s)
     waiting = tuple(each.rank.name for each in scene.ranks if each not in stopped)
     cause = TRACED if longest.state == "t" else STOPPED
-    wait = f"; {names(waiting)} cannot go on without" if waiting else ""
+    wait = (
+        f"; {names(waiting)} cannot go on without {'it' if len(stopped) == 1 else 'them'}" if waiting else ""
+    )
     verb = "is" if len(stopped) == 1 else "are"
     found = Finding(
         "suspended",
