@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 from tui.events import GpuDetail, GpuDetails, GpuFact, GpuFacts, GpuProcess, GpuProcesses, Gpus, GpuSample
 from tui.signals import CompilerSignals, HostSignals, ProcessSignals, Signals, ThreadSignals
@@ -128,6 +129,11 @@ class VerdictHost:
             self._tell(second)
             if each is not None:
                 each(second)
+
+    def bar(self, done: int, total: int, *, unit: str = "items", current: str = "") -> None:
+        """Let the log draw a bar."""
+        progress = Progress(done, total, unit, current=current)
+        self.movement.progress(progress, self.situation.phase, self.now_s)
 
     def blind(self, seconds: float) -> None:
         """Let time pass in which nothing is told."""

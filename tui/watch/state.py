@@ -183,7 +183,7 @@ class WatchState(Meaning):
         if load.heard_from:
             self.judging.said(load.heard_from, event.mono_s)
         if load.behind_bytes == 0 and not load.ready:
-            self.judging.bar(load.log_phases.progress, event.mono_s)
+            self.judging.bar(load.log_phases.progress, load.log_phases.phase, event.mono_s)
         cause = load.log_failure
         if told is None and cause is not None:
             where = "" if load.log_phases.phase is None else f" in {load.log_phases.phase.words}"
@@ -319,7 +319,9 @@ class WatchState(Meaning):
     def _note_silence(self, load: Load, judged: Verdict, now_s: float) -> None:
         spans = load.timeline.spans
         if spans:
-            self.judging.silences.note(len(spans) - 1, judged.silence_s, spans[-1].seconds(now_s))
+            hung = judged.word in ("hung", "suspended")
+            in_phase_s = spans[-1].seconds(now_s)
+            self.judging.silences.note(len(spans) - 1, judged.silence_s, in_phase_s, hung=hung)
 
     def _note(
         self,

@@ -37,10 +37,10 @@ def in_phase(phase: Phase, doing: Doing, count: int = 8) -> VerdictHost:
 def test_a_capture_of_52_sizes_with_a_line_each_few_seconds_never_alarms() -> None:
     host = in_phase(Phase.CAPTURE, replace(SPINS, cpu=1.0))
     said: set[str] = set()
-    host.movement.progress(0, 52, host.now_s)
+    host.bar(0, 52)
     for done in range(1, 53):
         said |= told(host, 1 + done % 7)
-        host.movement.progress(done, 52, host.now_s)
+        host.bar(done, 52)
     assert said == {"progressing"}
 
 

@@ -24,10 +24,10 @@ def capturing(count: int = 2, items: int = 18, gap_s: int = 2) -> VerdictHost:
     host.run(10)
     host.phase(Phase.CAPTURE)
     host.all_do(CAPTURES)
-    host.movement.progress(0, 36, host.now_s)
+    host.bar(0, 36)
     for done in range(1, items + 1):
         host.run(gap_s)
-        host.movement.progress(done, 36, host.now_s)
+        host.bar(done, 36)
     return host
 
 

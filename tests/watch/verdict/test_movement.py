@@ -148,10 +148,10 @@ def test_a_line_moves_the_rank_that_it_names_and_one_without_a_name_no_rank() ->
 
 def test_a_bar_that_is_drawn_again_does_not_move() -> None:
     host = VerdictHost()
-    host.movement.progress(3, 52, host.now_s)
-    host.run(60, lambda _: host.movement.progress(3, 52, host.now_s))
+    host.bar(3, 52)
+    host.run(60, lambda _: host.bar(3, 52))
     assert not host.movement.unplaced(host.ranks, host.now_s).moved
-    host.movement.progress(4, 52, host.now_s)
+    host.bar(4, 52)
     assert host.movement.unplaced(host.ranks, host.now_s).moved
 
 
@@ -273,11 +273,83 @@ def test_compilers_under_one_rank_move_that_rank_alone() -> None:
 def test_a_bar_names_the_item_under_way_and_another_item_is_a_movement() -> None:
     host = VerdictHost(1)
     host.run(1)
-    host.movement.progress(17, 36, host.now_s, "bs=120")
+    host.bar(17, 36, current="bs=120")
     began_s = host.now_s
-    host.run(60, lambda _: host.movement.progress(17, 36, host.now_s, "bs=120"))
+    host.run(60, lambda _: host.bar(17, 36, current="bs=120"))
     rest = host.movement.unplaced(host.ranks, host.now_s)
     assert (host.movement.bar.words, rest.quiet_since_s) == ("17 of 36, bs=120 under way", began_s)
-    host.movement.progress(17, 36, host.now_s, "bs=128")
+    host.bar(17, 36, current="bs=128")
     assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
     assert host.movement.bar.longest_gap_s is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [((3, 52), (1, 8)), ((3, 52), (2, 52)), ((0, 52), (52, 52))],
+    ids=["another total", "less far", "drawn anew"],
+)
+def test_two_bars_that_stand_still_and_are_redrawn_in_turn_do_not_move(
+    one: tuple[int, int], other: tuple[int, int]
+) -> None:
+    host = VerdictHost(1)
+    host.bar(*one)
+    host.bar(*other)
+    host.run(40, lambda second: host.bar(*(one if second % 2 else other)))
+    rest = host.movement.unplaced(host.ranks, host.now_s)
+    assert (rest.moved, rest.quiet_since_s) == ((), host.now_s - 40)
+
+
+def test_two_bars_of_other_items_are_two_and_both_move() -> None:
+    host = VerdictHost(1)
+    host.bar(3, 52, unit="shards")
+    host.run(5)
+    host.bar(3, 52, unit="graphs")
+    rest = host.movement.unplaced(host.ranks, host.now_s)
+    assert rest.quiet_since_s == host.now_s
+    host.run(5)
+    host.bar(4, 52, unit="shards")
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
+    assert host.movement.bar.words == "4 of 52"
+
+
+def test_the_gaps_of_a_bar_outlive_the_redraws_of_another() -> None:
+    host = VerdictHost(1)
+
+    def draw(second: int) -> None:
+        host.bar(1 + second // 10, 52)
+        host.bar(1, 8)
+
+    host.run(41, draw)
+    assert (host.movement.bar.total, host.movement.bar.longest_gap_s) == (52, 10.0)
+
+
+def test_a_bar_that_is_drawn_anew_moves_with_its_first_item() -> None:
+    host = VerdictHost(1)
+    host.bar(36, 36)
+    host.run(5)
+    host.bar(0, 36)
+    assert host.movement.bar.words == "0 of 36"
+    host.run(5)
+    host.bar(1, 36)
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
+    assert host.movement.bar.began_s == host.now_s - 5
+
+
+def test_the_same_bar_in_another_phase_is_another() -> None:
+    host = VerdictHost(1)
+    host.bar(8, 8)
+    host.run(5)
+    host.phase(Phase.WARMUP)
+    host.bar(8, 8)
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
+
+
+def test_a_log_of_many_bars_is_not_remembered_without_end() -> None:
+    host = VerdictHost(1)
+    for total in range(1, 10):
+        host.bar(1, total)
+    host.run(5)
+    host.bar(1, 2)
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s - 5
+    host.bar(1, 1)
+    assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s

@@ -68,6 +68,20 @@ def reading(
     return Reading(channel, "still", moved_s, amount, figure)
 
 
+def log_reading(moved_s: float | None, now_s: float) -> Reading:
+    """Return P1 by its last line of progress."""
+    figure = (
+        "no line of progress" if moved_s is None else f"last line of progress {now_s - moved_s:.0f} s ago"
+    )
+    return reading(Channel.LOG, now_s, moved_s, known=True, amount=0.0, figure=figure)
+
+
+def stack_reading(moved_s: float, now_s: float) -> Reading:
+    """Return P8 by the last change of the stack."""
+    figure = f"the stack changed {now_s - moved_s:.0f} s ago"
+    return reading(Channel.STACK, now_s, moved_s, known=True, amount=0.0, figure=figure)
+
+
 def joined(readings: list[Reading]) -> Reading:
     """Return what several processes or GPUs say of one channel: one that moves is enough."""
     best = max(readings, key=lambda each: (_RANK[each.state], each.amount or 0.0))

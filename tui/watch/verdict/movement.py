@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
+from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 from tui.events import AnyEvent, GpuDetails, GpuFacts, GpuProcesses, Gpus, Processes
 from tui.signals import HostSignals, Signals
-from tui.watch.verdict.bar import Bar
-from tui.watch.verdict.channels import Channel, Reading, joined, reading
+from tui.watch.verdict.bar import Bar, Bars
+from tui.watch.verdict.channels import Channel, Reading, joined, log_reading, stack_reading
 from tui.watch.verdict.gpu_moves import GpuMoves
 from tui.watch.verdict.holders import Holders
 from tui.watch.verdict.meters import FRESH_S
@@ -94,7 +95,7 @@ class Movement:
     began_s: float | None = None
     heard_s: float | None = None
     link_down: bool = False
-    bar: Bar = field(default_factory=Bar)
+    bars: Bars = field(default_factory=Bars)
     host: HostSignals | None = None
     blinds: deque[tuple[float, float]] = field(
         default_factory=lambda: deque[tuple[float, float]](maxlen=BLINDS)
@@ -160,15 +161,15 @@ class Movement:
         """Note that a stack dump of a process differs from the one before it (P8)."""
         self._stacks[pid] = max(at_s, self._stacks.get(pid, at_s))
 
-    def progress(self, done: int, total: int, at_s: float, current: str = "") -> None:
+    def progress(self, progress: Progress, phase: Phase | None, at_s: float) -> None:
         """Note a bar of the log; only one that moves on is a movement, or one whose item is another."""
         self.heard(at_s)
-        if self.bar.take(done, total, at_s, current):
+        if self.bars.take(progress, phase, at_s):
             self._logs[None] = at_s
 
     def new_load(self, at_s: float) -> None:
         """Another load begins: nothing that moved before tells of it; what was learnt of the GPUs stays."""
-        self.began_s, self.heard_s, self.bar = at_s, at_s, Bar()
+        self.began_s, self.heard_s, self.bars = at_s, at_s, Bars()
         self._processes.clear()
         self._holders.void()
         self._logs.clear()
@@ -184,7 +185,7 @@ class Movement:
         self.blinds.append((from_s, to_s))
         self._logs.clear()
         self._stacks.clear()
-        self.bar.blind()
+        self.bars.blind()
         for process in self._processes.values():
             process.void()
         self._holders.void()
@@ -234,6 +235,11 @@ class Movement:
         return self._gpus.setdefault(index, GpuMoves(index))
 
     # Telling.
+
+    @property
+    def bar(self) -> Bar:
+        """The bar of the log that moved last."""
+        return self.bars.newest
 
     @property
     def halted(self) -> bool:
@@ -339,13 +345,14 @@ class Movement:
         now_s: float,
         phase: Phase | None,
     ) -> tuple[Reading, ...]:
-        by_channel: dict[Channel, list[Reading]] = {Channel.LOG: [self._log(rank, now_s)]}
+        said_s = self._logs.get(None if rank is UNPLACED else rank.name)
+        by_channel: dict[Channel, list[Reading]] = {Channel.LOG: [log_reading(said_s, now_s)]}
         for process in processes:
             for each in process.readings(now_s):
                 by_channel.setdefault(each.channel, []).append(each)
         pids = rank.pids.union(each.pid for each in processes)
         by_channel[Channel.STACK] = [
-            _stack(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
+            stack_reading(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
         ]
         for gpu in gpus:
             for each in self._of_gpu(gpu, rank, now_s, phase):
@@ -366,19 +373,6 @@ class Movement:
                     yield self._holders.memory(gpu, rank.pids, now_s)
                 case _:
                     yield each
-
-    def _log(self, rank: Rank, now_s: float) -> Reading:
-        key = None if rank is UNPLACED else rank.name
-        moved_s = self._logs.get(key)
-        figure = (
-            "no line of progress" if moved_s is None else f"last line of progress {now_s - moved_s:.0f} s ago"
-        )
-        return reading(Channel.LOG, now_s, moved_s, known=True, amount=0.0, figure=figure)
-
-
-def _stack(moved_s: float, now_s: float) -> Reading:
-    figure = f"the stack changed {now_s - moved_s:.0f} s ago"
-    return reading(Channel.STACK, now_s, moved_s, known=True, amount=0.0, figure=figure)
 
 
 def _risen(before: int | None, after: int | None) -> int:
