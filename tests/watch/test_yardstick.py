@@ -34,6 +34,24 @@ def test_a_stay_in_which_standing_still_could_not_be_told_has_no_silence() -> No
     assert past_of([load], Phase.WEIGHTS).silences_s == ()
 
 
+def test_a_silence_in_which_a_load_hung_teaches_nothing_though_it_came_through() -> None:
+    silences = Silences()
+    for second in range(70):
+        silences.note(0, float(second), 200.0, hung=second >= 60)
+    assert silences.of(0) is None
+    for second in (1.0, 2.0, 3.0, 0.0, 1.0):
+        silences.note(0, second, 200.0)
+    assert silences.of(0) == 3.0
+
+
+def test_a_silence_that_goes_on_into_the_next_phase_counts_in_both() -> None:
+    silences = Silences()
+    silences.note(0, 8.0, 20.0)
+    silences.note(1, 9.0, 1.0)
+    silences.note(1, 10.0, 2.0)
+    assert (silences.of(0), silences.of(1)) == (8.0, 2.0)
+
+
 def test_past_loads_tell_times_silences_and_the_best_rate_of_a_phase() -> None:
     silences = Silences()
     silences.note(1, 12.0, 40.0)
