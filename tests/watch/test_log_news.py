@@ -1,5 +1,7 @@
 """Which lines of a log tell of progress, and which only say the same again."""
 
+import tracemalloc
+
 import pytest
 
 from tui.engines.marks import Mark, MarkKind, Progress, Speaker
@@ -109,3 +111,16 @@ def test_a_log_whose_every_line_is_new_is_not_remembered_without_end() -> None:
     assert len(lines) > TEMPLATES
     assert all(told.new(line, PLAIN, None) for line in lines)
     assert told.new(lines[0], PLAIN, None)
+
+
+def test_of_long_lines_little_is_kept_and_their_ends_still_count() -> None:
+    told = LogNews()
+    words = ["".join(chr(97 + int(figure)) for figure in str(number)) for number in range(100)]
+    tracemalloc.start()
+    try:
+        began = tracemalloc.get_traced_memory()[0]
+        assert all(told.new("argument " * 5000 + word + " end", PLAIN, Phase.WEIGHTS) for word in words)
+        grown = tracemalloc.get_traced_memory()[0] - began
+    finally:
+        tracemalloc.stop()
+    assert grown < 100_000, "45 kB a line would be 4.5 MB"

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from tui.engines.marks import Speaker, tells_progress
 from tui.engines.phase import Phase
@@ -24,7 +25,7 @@ class LogNews:
     """
 
     phase: Phase | None = None
-    _seen: set[tuple[Speaker, str]] = field(default_factory=set[tuple[Speaker, str]])
+    _seen: set[tuple[Speaker, bytes]] = field(default_factory=set[tuple[Speaker, bytes]])
 
     def new(self, line: str, heard: Heard, phase: Phase | None) -> bool:
         """Note a line and what it says; return whether it tells of progress."""
@@ -35,7 +36,8 @@ class LogNews:
         if not tells_progress(marks) or any(mark.progress is not None for mark in marks):
             return False
         template = _VARIES.sub(" ", line).strip()
-        said = (heard.speaker, template)
+        # A line may be long, and thousands of templates are kept.
+        said = (heard.speaker, blake2b(template.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         if not template or said in self._seen:
             return False
         self._seen.add(said)
