@@ -1,6 +1,8 @@
 """The client of NCCL RAS against a server that speaks its protocol, and against what else may listen."""
 
+import contextlib
 import socket
+from types import SimpleNamespace
 
 import pytest
 from ras_server import HEALTHY, mismatch, ras_server
@@ -75,3 +77,63 @@ def test_a_listener_that_never_accepts_is_left_in_time() -> None:
         port = mute.getsockname()[1]
         with pytest.raises(ras.NoAnswer):
             ras.ask(port)
+
+
+class Dripper:
+    """Who lets each part of an answer come at the last moment, on a clock of its own."""
+
+    def __init__(self, parts: list[tuple[float, bytes]]) -> None:
+        self.now_s = 0.0
+        self._parts = parts
+        self._timeout_s = 0.0
+
+    def __enter__(self) -> "Dripper":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def connect(self, _address: tuple[str, int], timeout_s: float) -> "Dripper":
+        self._pass(0.97, timeout_s)
+        return self
+
+    def settimeout(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+
+    def sendall(self, _data: bytes) -> None:
+        pass
+
+    def recv(self, _size: int) -> bytes:
+        late_s, data = self._parts.pop(0) if self._parts else (1000.0, b"")
+        self._pass(late_s, self._timeout_s)
+        return data
+
+    def _pass(self, seconds: float, timeout_s: float) -> None:
+        self.now_s += min(seconds, timeout_s)
+        if seconds > timeout_s:
+            raise TimeoutError
+
+
+def dripped(line: bytes, *last_s: float) -> list[tuple[float, bytes]]:
+    """Return a line that comes byte by byte, the last of them late."""
+    late = [0.0] * (len(line) - len(last_s)) + list(last_s)
+    return [(late_s, bytes([byte])) for late_s, byte in zip(late, line, strict=True)]
+
+
+@pytest.mark.parametrize("late_s", [(0.97,), (0.5, 0.97)], ids=["in time", "a byte at a time"])
+def test_every_wait_is_announced_as_long_as_it_may_last(
+    late_s: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = dripped(b"SERVER PROTOCOL 2\n", *late_s) + dripped(b"OK\n", 0.97) + [(0.0, b"1 rank")]
+    dripper = Dripper(parts)
+    monkeypatch.setattr(ras, "CONNECT_S", 1.0)
+    monkeypatch.setattr(ras, "time", SimpleNamespace(monotonic=lambda: dripper.now_s))
+    monkeypatch.setattr(
+        ras, "socket", SimpleNamespace(timeout=TimeoutError, create_connection=dripper.connect)
+    )
+    announced: list[tuple[float, float]] = []
+    with contextlib.suppress(ras.NoAnswer):
+        ras.ask(1, lambda seconds: announced.append((dripper.now_s, seconds)))
+    ends_s = [at_s for at_s, _ in announced[1:]] + [dripper.now_s]
+    for (began_s, seconds), ended_s in zip(announced, ends_s, strict=True):
+        assert ended_s - began_s <= seconds

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PORT = 28028
 ADDRESSES = ("::1", "127.0.0.1")
 CONNECT_S = 1.0
+LINES = 2
+"""So many are said to each other before the question; each has as long as the connection."""
 RECONNECTS = 3
 STATUS_S = 12.0
 """NCCL answers within 10 s, whichever ranks do not."""
@@ -46,7 +48,7 @@ def ask(port: int, rest: Callable[[float], None] = lambda _: None) -> Answer:
     addresses = list(ADDRESSES)
     while addresses and silent <= RECONNECTS:
         try:
-            rest(2 * CONNECT_S)
+            rest(CONNECT_S + LINES * CONNECT_S)
             connection = socket.create_connection((addresses[0], port), CONNECT_S)
         except OSError as error:
             refused.append("%s: %s" % (addresses.pop(0), error.strerror or "no answer"))
@@ -82,8 +84,10 @@ def _line(connection: socket.socket) -> str:
     line = b""
     end_s = time.monotonic() + CONNECT_S
     while not line.endswith(b"\n") and len(line) < 256:
-        if time.monotonic() > end_s:
+        left_s = end_s - time.monotonic()
+        if left_s <= 0:
             raise socket.timeout
+        connection.settimeout(left_s)
         byte = connection.recv(1)
         if not byte:
             raise NoAnswer("what listens there hung up")
