@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from verdict_asking import numbers
 from verdict_host import COMPILES, IDLES, LOADS, POLLS, SPINS, Doing, VerdictHost
 
 from tui.engines.phase import Phase
@@ -116,6 +117,14 @@ def test_a_laptop_that_slept_has_seen_no_silence() -> None:
     host.all_do(POLLS)
     assert told(host, 55) == {"quiet"}
     assert any("not seen" in figure for figure in judge(host.at(), host.movement).figures)
+    assert "not seen" in numbers(judge(host.at(), host.movement), "link")
+    host.all_do(LOADS)
+    host.run(5)
+    host.all_do(IDLES)
+    host.run(40)
+    later = judge(host.at(), host.movement)
+    assert not any("not seen" in figure for figure in later.figures), "silence counts from its end no more"
+    assert "not seen" not in numbers(later, "link")
 
 
 def test_a_log_that_comes_in_blocks_or_not_at_all_is_only_one_channel() -> None:

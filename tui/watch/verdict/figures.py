@@ -20,11 +20,8 @@ def figures(scene: Scene, culprit: RankMoves | None) -> tuple[str, ...]:
         gpu = each.gpus[0].figure if each.gpus else ""
         told.append(f"{each.rank.name} waits for {clock_text(each.waiting_s or 0.0)}: {gpu}")
     told.append(_silence(scene))
-    blinds = scene.movement.blinds
-    if blinds:
-        told.append(
-            f"{clock_text(blinds[-1][1] - blinds[-1][0])} were not seen: silence counts from their end"
-        )
+    if scene.unseen_s:
+        told.append(f"{clock_text(scene.unseen_s)} were not seen: silence counts from their end")
     unread = _unread(scene)
     if unread:
         told.append(unread)

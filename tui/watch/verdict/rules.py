@@ -80,8 +80,7 @@ def _blind(moment: Scene) -> Check:
     silent_s = moment.movement.blind_s(moment.now_s)
     rule = "link"
     if not silent_s:
-        blinds = moment.movement.blinds
-        last = f"; {clock_text(blinds[-1][1] - blinds[-1][0])} were not seen" if blinds else ""
+        last = f"; {clock_text(moment.unseen_s)} were not seen" if moment.unseen_s else ""
         return Check(RuleResult(rule, "no", f"the host is heard{last}"))
     numbers = f"nothing heard from the host for {clock_text(silent_s)}"
     word = "ready" if moment.situation.ready else "quiet"

@@ -67,6 +67,14 @@ class Scene:
         return self.now_s - self.quiet_since_s
 
     @property
+    def unseen_s(self) -> float:
+        """How long the blind time was from whose end silence is counted, 0 where something moved since."""
+        blinds = self.movement.blinds
+        if not blinds or self.quiet_since_s > blinds[-1][1]:
+            return 0.0
+        return blinds[-1][1] - blinds[-1][0]
+
+    @property
     def waiting(self) -> tuple[RankMoves, ...]:
         """The ranks whose GPUs show the signature of a wait."""
         return tuple(each for each in self.ranks if each.waiting_s is not None)
