@@ -88,6 +88,8 @@ class VerdictHost:
     order: list[int] = field(default_factory=list[int])
     gpus: bool = True
     memory_full_pct: float = 0.0
+    io_some_pct: float = 0.0
+    hung_tasks: int = 7
     oom_kills: int = 3
     cgroup_oom_kills: int | None = 0
     _figures: list[_Figures] = field(default_factory=list[_Figures])
@@ -169,10 +171,10 @@ class VerdictHost:
     def _host(self) -> HostSignals:
         return HostSignals(
             oom_kills=self.oom_kills,
-            hung_tasks=0,
+            hung_tasks=self.hung_tasks,
             cgroup_oom_kills=self.cgroup_oom_kills,
             memory_full_pct=self.memory_full_pct,
-            io_some_pct=0.0,
+            io_some_pct=self.io_some_pct,
             mono_s=self.now_s,
             wall_s=self.now_s,
             client_s=self.now_s,

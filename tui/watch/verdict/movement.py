@@ -102,6 +102,7 @@ class Movement:
     )
     oom_kills: int = 0
     cgroup_oom_kills: int = 0
+    hung_tasks: int = 0
     _processes: dict[int, ProcessMoves] = field(default_factory=dict[int, ProcessMoves])
     _gpus: dict[int, GpuMoves] = field(default_factory=dict[int, GpuMoves])
     _holders: Holders = field(default_factory=Holders)
@@ -177,7 +178,7 @@ class Movement:
         self._went_s = None
         self.blinds.clear()
         # The counts of another server's control group are no beginning for those of this one's.
-        self.host, self.oom_kills, self.cgroup_oom_kills = None, 0, 0
+        self.host, self.oom_kills, self.cgroup_oom_kills, self.hung_tasks = None, 0, 0, 0
         for gpu in self._gpus.values():
             gpu.void()
 
@@ -217,6 +218,7 @@ class Movement:
         if before is not None:
             self.oom_kills += _risen(before.oom_kills, event.oom_kills)
             self.cgroup_oom_kills += _risen(before.cgroup_oom_kills, event.cgroup_oom_kills)
+            self.hung_tasks += _risen(before.hung_tasks, event.hung_tasks)
 
     def _take_gpus(self, event: Gpus, at_s: float) -> None:
         idles = [gpu.idle_w for gpu in self._gpus.values()]

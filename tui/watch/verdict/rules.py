@@ -59,7 +59,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         word=found.word,
         since_s=found.since_s,
         sentence=found.sentence,
-        figures=figures(moment, culprit),
+        figures=figures(moment, culprit, slow=found.word == "slow"),
         cause=found.cause.title,
         confidence=found.confidence,
         rank=found.rank if culprit is None else culprit.rank.name,
