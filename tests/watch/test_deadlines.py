@@ -60,8 +60,6 @@ def test_a_limit_of_a_phase_counts_from_its_beginning(host: WatchedHost) -> None
             at_s=began_s + 600,
         )
     }
-    words = "rendezvous ends the ranks in 3:12 (600 s, PyTorch's default) if not all of them meet"
-    assert told(host)["rendezvous"].words == words
 
 
 def test_a_limit_that_is_over_has_nothing_left_and_goes_with_its_phase(host: WatchedHost) -> None:
@@ -89,9 +87,10 @@ def test_what_cannot_be_read_is_told_as_not_known(host: WatchedHost) -> None:
     host.log("INFO:     Uvicorn running on http://127.0.0.1:30000 (Press CTRL+C to quit)")
     last = deadlines(host.state, host.mono)[-1]
     assert (last.name, last.seconds, last.left_s, last.at_s) == ("warm-up request", None, None, None)
-    assert last.words == (
-        "warm-up request kills the server at a time that is not known (the environment of the server cannot "
-        "be read) if the warm-up request is not answered"
+    assert (last.source, last.strikes, last.unless) == (
+        "the environment of the server cannot be read",
+        "kills the server",
+        "if the warm-up request is not answered",
     )
 
 
@@ -131,7 +130,7 @@ def test_the_barrier_behind_the_weights_counts_from_the_first_rank_that_has_them
     says(host, "Load weight end. type=LlamaForCausalLM, avail mem=40.00 GB, mem usage=60.00 GB.", 1)
     host.wait(80)
     assert told(host)["load barrier"].left_s == 400
-    assert told(host)["load barrier"].words.endswith("if a rank is not loaded")
+    assert told(host)["load barrier"].unless == "if a rank is not loaded"
     says(host, "Load weight end. type=LlamaForCausalLM, avail mem=40.00 GB, mem usage=60.00 GB.", 0)
     assert "load barrier" not in told(host)
 

@@ -9,7 +9,6 @@ from tui.watch.lanes import Lane
 from tui.watch.meaning import Meaning
 from tui.watch.verdict.movement import RankMoves
 from tui.watch.verdict.verdict import Word
-from tui.watch.words import clock_text
 
 WAITING_S = 10.0
 """A GPU that waits for less is part of every load."""
@@ -33,13 +32,6 @@ class RunningDeadline:
     strikes: str
     unless: str
     at_s: float | None
-
-    @property
-    def words(self) -> str:
-        """It in a sentence."""
-        when = "at a time that is not known" if self.left_s is None else f"in {clock_text(self.left_s)}"
-        length = "" if self.seconds is None else f"{self.seconds:.0f} s, "
-        return f"{self.name} {self.strikes} {when} ({length}{self.source}) {self.unless}"
 
 
 def deadlines(state: Meaning, now_s: float) -> tuple[RunningDeadline, ...]:
