@@ -3,11 +3,13 @@
 import json
 from functools import partial
 
+import msgspec
 import pytest
 from simulated_launch import Launch
 from tminus_command import Tminus
 
 from tui.commands import diagnose
+from tui.commands.records import JudgementPart
 from tui.requests import DiagnoseRequest
 from tui.settings import Choices
 from tui.watch import diagnosing
@@ -56,6 +58,11 @@ async def test_json_is_the_plan_and_then_all_of_it(
     assert all(set(group["standing"]) <= {"moved", "unchanged", "open"} for group in found["groups"])
     sizes = [len(group["pids"]) for group in found["groups"]]
     assert sizes == sorted(sizes)
+    judgement = msgspec.convert(found["judgement"], JudgementPart)
+    assert set(found["judgement"]) == set(JudgementPart.__struct_fields__), "as in every other object"
+    assert (found["verdict"], judgement.reason != "") == (judgement.verdict, True)
+    assert judgement.since is not None
+    assert judgement.since <= found["t"]
 
 
 async def test_without_a_server_it_ends_with_1_and_says_so(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from tui.commands import start
+from tui.commands.records import JudgementPart, part_of
 from tui.commands.report import timed
 from tui.session import Session
 from tui.settings import Choices, UsageFault
@@ -68,21 +69,11 @@ class ProofPart(Part, frozen=True, kw_only=True):
     pid: int | None
 
 
-class VerdictPart(Part, frozen=True, kw_only=True):
-    """What is to be thought of the load with all that was found."""
-
-    verdict: str
-    sentence: str
-    cause: str
-    confidence: str
-    rank: str | None
-    pid: int | None
-    next_step: str
-    not_to_do: str
-
-
 class DiagnosisRecord(Part, frozen=True, kw_only=True, tag_field="event", tag="diagnosis"):
-    """The last line of ``--json``; ``groups`` come smallest first, ``lines`` is all of it in words."""
+    """The last line of ``--json``; ``groups`` come smallest first, ``lines`` is all of it in words.
+
+    ``judgement`` is what is to be thought of the load with all that was found, ``verdict`` its word.
+    """
 
     t: float
     found: bool
@@ -90,7 +81,8 @@ class DiagnosisRecord(Part, frozen=True, kw_only=True, tag_field="event", tag="d
     groups: list[GroupPart]
     proofs: list[ProofPart]
     lines: list[str]
-    verdict: VerdictPart | None
+    verdict: str | None
+    judgement: JudgementPart | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +120,11 @@ class Teller:
 
     def end(self, state: WatchState, ended: Ended) -> None:
         """Print what was found, and the verdict."""
-        verdict = _verdict(state)
+        t, now_s = self.t, state.source_now(time.monotonic())
+        verdict = None if now_s is None else state.judgement(now_s)
         lines = state.judging.diagnosis.lines(state.judging.names)
         record = DiagnosisRecord(
-            t=self.t,
+            t=t,
             found=ended.code == 0,
             reason=ended.reason,
             groups=[_group(group, state) for group in state.judging.diagnosis.groups()],
@@ -140,7 +133,8 @@ class Teller:
                 for each in state.judging.proofs
             ],
             lines=list(lines),
-            verdict=None if verdict is None else _verdict_part(verdict),
+            verdict=None if verdict is None else verdict.word,
+            judgement=None if verdict is None else part_of(verdict, verdict.sentence, t, now_s),
         )
         words = ["", *lines[1:]] if lines else []
         words += [ended.reason] if ended.reason else []
@@ -252,24 +246,6 @@ def _group(group: Group, state: WatchState) -> GroupPart:
         standing=[each.standing for each in group.looked],
         span_s=round(min(each.span_s for each in group.looked), 3),
         stack=list(group.looked[0].stack),
-    )
-
-
-def _verdict(state: WatchState) -> Verdict | None:
-    now_s = state.source_now(time.monotonic())
-    return None if now_s is None else state.judgement(now_s)
-
-
-def _verdict_part(found: Verdict) -> VerdictPart:
-    return VerdictPart(
-        verdict=found.word,
-        sentence=found.sentence,
-        cause=found.cause,
-        confidence=found.confidence,
-        rank=found.rank,
-        pid=found.pid,
-        next_step=found.next_step,
-        not_to_do=found.not_to_do,
     )
 
 

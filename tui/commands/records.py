@@ -155,9 +155,15 @@ def judgement_part(state: WatchState, t: float, now_s: float | None) -> Judgemen
         return None
     if found is None:
         return JudgementPart(verdict=word, reason=state.reason)
+    told = state.reason if state.outcome == "failed" or found.sentence == word else found.sentence
+    return part_of(found, told, t, now_s)
+
+
+def part_of(found: Verdict, reason: str, t: float, now_s: float | None) -> JudgementPart:
+    """Return a verdict with its evidence. ``now_s`` is the host's clock at ``t``, None where not known."""
     return JudgementPart(
-        verdict=word,
-        reason=state.reason if state.outcome == "failed" or found.sentence == word else found.sentence,
+        verdict=found.word,
+        reason=reason,
         since=_on_clock(found.since_s, t, now_s),
         until=_on_clock(found.until_s, t, now_s),
         then=found.then,
