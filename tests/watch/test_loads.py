@@ -366,3 +366,18 @@ def test_the_http_header_gives_the_engine_of_a_url_away(url: WatchedHost) -> Non
     assert url.state.engine is not None
     assert url.state.engine.title == "llama.cpp"
     assert url.state.phase is Phase.WEIGHTS
+
+
+def test_t_plus_counts_from_the_start_of_the_server_and_else_from_the_start_of_the_watch(
+    watched: Watch,
+) -> None:
+    host = watched()
+    assert host.state.origin_s is None
+    host.hello()
+    host.processes(process(100, SGLANG, matched="sglang", started_s=host.mono - 40.0))
+    assert (host.state.origin_s, host.state.began_s) == (host.mono - 40.0, host.mono)
+    alone = watched(url="http://127.0.0.1:30000")
+    alone.hello(host="127.0.0.1", protocol=0)
+    alone.refuses()
+    assert alone.state.origin_s is not None
+    assert (alone.state.origin_s, alone.state.started_s) == (alone.state.began_s, None)

@@ -59,7 +59,7 @@ def _part(heading: str, body: Iterable[str]) -> Iterator[str]:
 def _head(state: Meaning, now_s: float | None, version: str) -> Iterator[str]:
     server, hello, driver = state.shown, state.hello, state.driver
     engine = f"{engine_text(state)}, version {state.engine_version or 'not known'}"
-    began_s = _origin(state)
+    began_s = state.origin_s
     yield f"tminus {version}"
     yield f"host {host_text(state)}" if host_text(state) else ""
     yield f"engine {engine}" if state.engine is not None else ""
@@ -184,7 +184,3 @@ def says_something(text: str) -> bool:
     if not text.strip() or any(each in text for each in _ACCESS):
         return False
     return redraw_key(text, returned=False) is None
-
-
-def _origin(state: Meaning) -> float | None:
-    return state.started_s if state.started_s is not None else state.began_s

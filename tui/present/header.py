@@ -57,7 +57,7 @@ def _clock(state: Meaning, client_now_s: float) -> str:
         end = state.last_end if state.outcome == "failed" else None
         return f"T+ {clock_text(end.lasted_s)}" if end is not None and end.lasted_s is not None else ""
     now_s = state.source_now(client_now_s)
-    began_s = state.started_s if state.started_s is not None else state.began_s
+    began_s = state.origin_s
     if now_s is None or began_s is None:
         return ""
     if not state.ready:

@@ -61,10 +61,9 @@ def _state_word(state: Meaning, rung: Rung) -> str:
 
 def _since(state: Meaning, rung: Rung) -> str:
     """Return the moment since which it is so, as T+ of the load: a text that does not run on."""
-    origin_s = state.started_s if state.started_s is not None else state.began_s
-    if rung.since_s is None or origin_s is None:
+    if rung.since_s is None or state.origin_s is None:
         return ""
-    return f"T+ {clock_text(rung.since_s - origin_s)}"
+    return f"T+ {clock_text(rung.since_s - state.origin_s)}"
 
 
 def _headline(state: Meaning) -> tuple[str, Mood]:

@@ -19,7 +19,7 @@ def why_values(state: Meaning, client_now_s: float, beside: Beside | None = None
     now_s, found = state.source_now(client_now_s), state.judged
     if found is None or now_s is None:
         return WhyPanel(sentence=no_verdict(state))
-    panel = why_panel(found, now_s, state.started_s if state.started_s is not None else state.began_s)
+    panel = why_panel(found, now_s, state.origin_s)
     beside = beside or Beside()
     beside.look(state, now_s)
     judging = state.judging

@@ -88,10 +88,9 @@ def _cause(state: WatchState) -> FaultKind | None:
 
 
 def _ready_after_s(state: WatchState) -> float | None:
-    begun_s = state.started_s if state.started_s is not None else state.began_s
-    if state.ready_s is None or begun_s is None or not state.ready_seen:
+    if state.ready_s is None or state.origin_s is None or not state.ready_seen:
         return None
-    return round(state.ready_s - begun_s, 3)
+    return round(state.ready_s - state.origin_s, 3)
 
 
 def _unfinished(state: WatchState) -> Notice | None:

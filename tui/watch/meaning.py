@@ -27,9 +27,10 @@ from tui.watch.options import WatchOptions
 from tui.watch.root_cause import Cause
 from tui.watch.target import Choice, Member, Server
 from tui.watch.timeline import PhaseSpan
-from tui.watch.transfer import Expected, Transfer, expectation, gpus_of, shards_of, transfer
+from tui.watch.transfer import Transfer
 from tui.watch.verdict.situation import Past, Situation
 from tui.watch.verdict.verdict import Verdict, Word
+from tui.watch.weights import received
 
 NOTICES = 50
 
@@ -150,6 +151,11 @@ class Meaning:
     def started_s(self) -> float | None:
         """When the server of the current load started, None when not known (a URL alone)."""
         return None if self._load is None else self._load.started_s
+
+    @property
+    def origin_s(self) -> float | None:
+        """What T+ counts from: the start of the server, or, where that is not known, of the watch of it."""
+        return self.began_s if self.started_s is None else self.started_s
 
     @property
     def phase(self) -> Phase | None:
@@ -360,39 +366,16 @@ class Meaning:
         return words(self.estimate(now_s), self.matching) if self.loading and not self.ready else ""
 
     def transfer(self, now_s: float) -> Transfer | None:
-        """Return what came over PCIe in the weights phase, None before it or where nothing can be counted.
-
-        A second stay there (a draft model's weights) has bytes and a rate, but no expectation.
-        """
-        server, stays = self.shown, [span for span in self.phases if span.phase is Phase.WEIGHTS]
-        if server is None or not stays:
+        """Return what came over PCIe in the weights phase, None before it or where nothing can be counted."""
+        load = self._load
+        if load is None or load.server is None:
             return None
-        again = len(stays) > 1 and self.phase is Phase.WEIGHTS
-        span = stays[-1] if again else stays[0]
-        if span.began_s is None:
-            return None
-        held = self.gpus.held_by({member.pid for member in server.members})
-        gpus = gpus_of(server.arguments, held, self.gpus.by_index)
-        expected = None if again else self._expected(server, len(gpus))
-        return transfer(
-            self.gpus.received, gpus, expected, began_s=span.began_s, ended_s=span.ended_s, now_s=now_s
-        )
-
-    def _expected(self, server: Server, gpus: int) -> Expected | None:
-        known = self.checkpoint
-        fits = known is not None and known.model == server.arguments.model
-        printed = self._load.log_phases.figures.get("checkpoint_gib") if self._load is not None else None
-        return expectation(
-            shards_of(server.arguments, gpus),
-            past_load_mib=self.matching.received_mib,
-            checkpoint_bytes=known.weight_bytes if known is not None and fits else None,
-            printed_gib=printed.value if printed is not None else None,
-        )
+        return received(load, load.server, self.gpus, self.checkpoint, self.matching, now_s)
 
     def phase_fraction(self, now_s: float) -> float | None:
         """Return how much of the current phase is done (0 to 1), None where neither log nor GPUs tell."""
         if self._load is None:
             return None
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
-        received = came.fraction if came is not None else None
-        return fraction(self.phase, self._load.timeline.progress, received)
+        share = came.fraction if came is not None else None
+        return fraction(self.phase, self._load.timeline.progress, share)
