@@ -60,6 +60,39 @@ def test_a_wait_in_a_custom_all_reduce_that_keeps_all_multiprocessors() -> None:
     assert (found.rank, found.pid, found.waiting) == ("TP1", 102, ("TP0",))
 
 
+HELPED = Doing(cpu=0.009, threads="SSSS", thread_wakeups=630.0)
+"""A rank in a barrier of the CPU: its main thread sleeps, those of PyTorch's process groups wake up."""
+
+
+def test_ranks_that_meet_in_a_barrier_of_the_cpu_are_hung_when_they_would_be_stalled() -> None:
+    """Measured on two H200s: all GPUs at 0 %, every main thread in futex_do_wait without a wake-up."""
+    host = capturing()
+    host.all_do(HELPED)
+    seconds, found = first(host, "hung", 120)
+    assert seconds in range(60, 64)
+    assert (found.rank, found.confidence) == (None, "pattern")
+    assert "TP0 (pid 101) and TP1 (pid 102)" in found.sentence
+    assert "tminus diagnose" in found.next_step
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(HELPED, cpu=0.06),
+        replace(HELPED, threads="SSSR"),
+        replace(HELPED, wakeups=0.1),
+        replace(HELPED, wchan="anon_pipe_read"),
+        replace(HELPED, signals=False),
+    ],
+)
+def test_one_of_them_that_may_work_makes_it_no_more_than_a_stall(other: Doing) -> None:
+    host = capturing()
+    host.doing = [HELPED, other]
+    said = set[str]()
+    host.run(120, lambda _: said.add(judge(host.at(), host.movement).word))
+    assert said <= {"progressing", "quiet", "stalled"}
+
+
 def test_the_stopped_rank_of_that_capture_is_named_in_3_s() -> None:
     host = capturing()
     host.doing = [SPINS, STOPPED]

@@ -37,7 +37,8 @@ class RankMoves:
     ``quiet_since_s`` is the newest movement on any channel (or since when it is watched), ``waiting_s`` for
     how long its GPUs show the signature of a wait, None while they do not. ``state`` is the letter of its
     main thread, "?" where nobody told; ``asleep_s`` and ``frozen_s`` say for how long neither CPU time nor
-    wake-ups, or no counter at all, moved; None where that is not known. ``wchan`` is where it waited when it
+    wake-ups, or no counter at all, moved, ``main_asleep_s`` for how long its main thread has slept without a
+    wake-up; None where that is not known. ``wchan`` is where it waited when it
     was read, ``rests_in`` where it does most of the time. ``threads`` are told on suspicion.
     """
 
@@ -56,6 +57,7 @@ class RankMoves:
     compilers: int
     rests_in: str | None = None
     threads: Threads | None = None
+    main_asleep_s: float | None = None
 
     def of(self, channel: Channel) -> Reading | None:
         """Return what one channel says, None where the rank has none such."""
@@ -334,6 +336,7 @@ class Movement:
             cpu_pct=cpu_pct,
             asleep_s=_since(read.asleep.since_s if read is not None else None, now_s),
             frozen_s=_since(read.frozen.since_s if read is not None else None, now_s),
+            main_asleep_s=_since(read.main_asleep.since_s if read is not None else None, now_s),
             signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),
             compilers=sum(each.compilers.running for each in processes),
             threads=read.threads.seen if read is not None else None,

@@ -73,7 +73,8 @@ class CompilerMoves:
 class ProcessMoves:
     """One process of the server. ``state_since_s`` is since when it was seen in its state, without a gap.
 
-    ``asleep`` stands still while neither wake-ups nor CPU time rise, ``frozen`` while no counter at all does.
+    ``asleep`` stands still while neither wake-ups nor CPU time rise, ``frozen`` while no counter at all does,
+    ``main_asleep`` while the main thread does not wake up, whatever the others use.
     """
 
     pid: int
@@ -94,6 +95,7 @@ class ProcessMoves:
     compilers: CompilerMoves = field(default_factory=CompilerMoves)
     asleep: Unchanged = field(default_factory=Unchanged)
     frozen: Unchanged = field(default_factory=Unchanged)
+    main_asleep: Unchanged = field(default_factory=Unchanged)
     threads: ThreadMoves = field(default_factory=ThreadMoves)
     _rests_in: str | None = None
     _rested_s: float | None = None
@@ -134,6 +136,7 @@ class ProcessMoves:
         if rest is None or abs(signals.cpu_s - rest) > CPU_NOISE_S:
             rest = self._cpu_rest_s = signals.cpu_s
         self.asleep.take((signals.wakeups, rest), at_s)
+        self.main_asleep.take((signals.wakeups if signals.state in ("S", "I") else None,), at_s)
         faults = (signals.minor_faults, signals.major_faults)
         self.frozen.take((signals.wakeups, rest, *faults, signals.rss_file_mib), at_s)
 
@@ -204,6 +207,7 @@ class ProcessMoves:
         self.compilers.void()
         self.asleep.void()
         self.frozen.void()
+        self.main_asleep.void()
         self.threads.void()
         self._rested_s = self.shard_s = self.read_s = self.state_read_s = self._cpu_since_s = (
             self._cpu_rest_s

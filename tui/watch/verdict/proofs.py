@@ -12,6 +12,7 @@ from tui.watch.verdict.words import (
     DEADLOCK_OF_SOME,
     FLOCK,
     FLOCK_OF_RANK,
+    MAIN_ASLEEP,
     P2P_BROKEN,
     RANK_MISSING,
     RAS,
@@ -33,6 +34,9 @@ ASLEEP_S = 60.0
 """No wake-up at all for so long (stalls research, R4 d)."""
 THREADS_S = 30.0
 """Threads are read from 20 s of suspicion on, each 10 s at most; CPU time is that of all of them always."""
+HELPERS_PCT = 5.0
+"""Helpers of PyTorch's process groups wake up for ever. Measured in ranks on an H200 host: 630 wake-ups a
+second and 0.9 % of a core, while the main thread slept for 116 s without one."""
 SPIN_QUIET_S = 60.0
 """Nothing moves for so long while GPUs wait (stalls research, R4 e)."""
 SPIN_S = 30.0
@@ -45,7 +49,8 @@ SLEEPS = ("futex", "hrtimer_nanosleep")
 
 def proofs(scene: Scene) -> Iterator[Check]:
     """Give R4 (a) to (g). They count while nothing has moved for 30 s: R3 comes before them."""
-    rules: tuple[Callable[[Scene], Check], ...] = (_stale, _held, _storage, _asleep, spinning, _asked)
+    rules: tuple[Callable[[Scene], Check], ...]
+    rules = (_stale, _held, _storage, _asleep, _main_asleep, spinning, _asked)
     for rule in rules:
         yield rule(scene)
 
@@ -203,13 +208,9 @@ def _asleep(scene: Scene) -> Check:
     awake = [each.rank.name for each in scene.ranks if not _threads_asleep(each)]
     if awake:
         return _check(rule, "nearly", f"{numbers}, but not all threads of {names(awake)} slept so long")
-    odd = [each.rank.name for each in scene.ranks if not (each.rests_in or "").startswith(SLEEPS)]
-    if odd:
-        return _check(rule, "nearly", f"{numbers}, but {names(odd)}: where it sleeps is no lock or timer")
-    if (scene.rest.cpu_pct or 0.0) >= BUSY_PCT or scene.compiling:
-        return _check(rule, "nearly", f"{numbers}, but other processes of the server work")
-    if scene.situation.nodes > 1:
-        return _check(rule, "nearly", f"{numbers}, but they may wait for another host")
+    doubt = _may_be_woken(scene)
+    if doubt:
+        return _check(rule, "nearly", f"{numbers}, but {doubt}")
     culprit = scene.odd
     who = names([each.rank.words for each in scene.ranks])
     one = culprit is not None or len(scene.ranks) == 1
@@ -218,13 +219,55 @@ def _asleep(scene: Scene) -> Check:
     return _hung(scene, rule, numbers, f"all threads of {who} sleep", cause, "pattern", culprit, waits)
 
 
+def _may_be_woken(scene: Scene) -> str:
+    """Return what may wake up ranks that sleep, "" where nothing is known to."""
+    odd = [each.rank.name for each in scene.ranks if not (each.rests_in or "").startswith(SLEEPS)]
+    if odd:
+        return f"{names(odd)}: where it sleeps is no lock or timer"
+    if (scene.rest.cpu_pct or 0.0) >= BUSY_PCT or scene.compiling:
+        return "other processes of the server work"
+    return "they may wait for another host" if scene.situation.nodes > 1 else ""
+
+
+def _main_asleep(scene: Scene) -> Check:
+    """(d) as ranks of PyTorch show it: main threads sleep, only helpers wake up, and do next to nothing.
+
+    It counts from when the load would be called stalled, so it makes no alarm that were none without it.
+    """
+    rule = "R4(d) main threads asleep"
+    slept = [each.main_asleep_s for each in scene.ranks if each.main_asleep_s is not None]
+    if not slept or len(slept) < len(scene.ranks):
+        return _check(rule, "no", "not every main thread sleeps")
+    needed_s = max(ASLEEP_S, scene.threshold.seconds)
+    numbers = f"main threads of all ranks without a wake-up for {clock_text(min(slept))}"
+    numbers += f" (counts from {clock_text(needed_s)})"
+    if min(*slept, scene.silence_s) < needed_s or not scene.judged:
+        return _check(rule, "no", numbers)
+    awake = [each.rank.name for each in scene.ranks if not _helpers_rest(each)]
+    doubt = f"helpers of {names(awake)} may work" if awake else _may_be_woken(scene)
+    if doubt:
+        return _check(rule, "nearly", f"{numbers}, but {doubt}")
+    who = names([each.rank.words for each in scene.ranks])
+    why = f"the main threads of {who} sleep and only helpers wake up"
+    culprit = scene.odd
+    waits = scene.others(culprit) if culprit is not None else ()
+    cause = filled(MAIN_ASLEEP, pid=scene.pid_of(culprit))
+    return _hung(scene, rule, numbers, why, cause, "pattern", culprit, waits)
+
+
+def _helpers_rest(each: RankMoves) -> bool:
+    """Whether its helpers use next to no CPU and none of them runs or waits in the kernel."""
+    sleep = each.threads is None or each.threads.asleep_s is not None
+    return sleep and each.cpu_pct is not None and each.cpu_pct < HELPERS_PCT
+
+
 def _threads_asleep(each: RankMoves) -> bool:
     """Whether no thread woke up, as far as threads were read."""
     return each.threads is None or (each.threads.asleep_s or 0.0) >= THREADS_S
 
 
 def spinning(scene: Scene) -> Check:
-    """(e) The GPUs of all ranks, or of all but one, wait (SM at 20 % at most, or idle power + 10 W at most).
+    """(e) The GPUs of all ranks, or of all but one, wait (SM at 20 % at most, or idle power + 20 W at most).
 
     At TP2 that is one waiter; the research had asked for two. A one left out that burns CPU may work on what
     no channel shows, and one whose files cannot be read may read: then it is no hang yet.

@@ -142,6 +142,11 @@ DEADLOCK_OF_SOME = Cause(
     "tminus diagnose (on the screen: d) dumps the stacks of all ranks, the one unlike the others first",
     DEADLOCK.not_to_do,
 )
+MAIN_ASLEEP = Cause(
+    "the ranks wait on a lock or for each other: a deadlock, or one stands where the others wait for it",
+    DEADLOCK_OF_SOME.next_step,
+    DEADLOCK.not_to_do,
+)
 DOWNLOAD = Cause(
     "the download of the model stands still",
     "HF_HUB_DISABLE_XET=1, or download the model beforehand",
