@@ -73,7 +73,7 @@ async def test_without_a_server_it_ends_with_1_and_says_so(
     code = await diagnose.run_on(Choices(host="local", port=1, record=False))
 
     assert code == 1
-    assert "port 1" in capfd.readouterr().out
+    assert capfd.readouterr().out.startswith("no server ")  # with what else runs on this host
 
 
 def test_a_url_alone_is_refused(tminus: Tminus) -> None:
