@@ -13,7 +13,7 @@ from tui.watch.ladder import NEEDS_A_PERSON
 from tui.watch.lanes import Lane
 from tui.watch.load import Load
 from tui.watch.log_buffer import LogBuffer
-from tui.watch.ranks import launcher_of, ranks_of
+from tui.watch.ranks import launcher_of
 from tui.watch.target import Server
 from tui.watch.transfer import Transfer, gpus_of
 from tui.watch.verdict.ends import first_of
@@ -49,7 +49,7 @@ def circumstances(
 
     ``others`` are the servers that are on the host now.
     """
-    ranks = _placed(_phased(ranks_of(server), load), server, book)
+    ranks = _placed(_phased(judging.ranks_of(server), load), server, book)
     blamed = _blamed(load)
     gone = fallen(judging.gone, blamed, now_s if load.ended_s is None else load.ended_s)
     away = {rank.pid for rank in gone}

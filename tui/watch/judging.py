@@ -56,6 +56,7 @@ class Judging:
     silences: Silences = field(default_factory=Silences)
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _ranks: frozenset[str] = frozenset()
+    _found: tuple[Rank, ...] = ()
     _named: Server | None = None
 
     def take(self, event: AnyEvent) -> None:
@@ -121,9 +122,14 @@ class Judging:
         if server is not None and server is not self._named:
             self._replaced(server)
             self._named = server
-            ranks = ranks_of(server)
-            self._ranks = frozenset(rank.name for rank in ranks)
-            self._names = {pid: rank.name for rank in ranks for pid in rank.pids}
+            self._found = ranks_of(server)
+            self._ranks = frozenset(rank.name for rank in self._found)
+            self._names = {pid: rank.name for rank in self._found for pid in rank.pids}
+
+    def ranks_of(self, server: Server) -> tuple[Rank, ...]:
+        """Return the ranks of the server that is followed."""
+        self.of_server(server)
+        return self._found
 
     def _replaced(self, server: Server) -> None:
         """Mourn no rank for which another one came: the server has started it anew."""

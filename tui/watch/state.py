@@ -51,6 +51,8 @@ FROM_HOST = (
 )
 # fmt: on
 """Events that only the host can have made: the client's clock is set by these alone."""
+TELLS_TIME = (*FROM_HOST, Tick)
+"""Events after which a load may be judged anew."""
 JUDGE_S = 1.0
 """How often a load is judged whose outcome has not changed."""
 JUDGE_READY_S = 5.0
@@ -300,7 +302,7 @@ class WatchState(Meaning):
         if load is None or load.server is None:
             self._judged, self._judged_at = None, None
             return
-        if not isinstance(event, (*FROM_HOST, Tick)):
+        if not isinstance(event, TELLS_TIME):
             return
         now_s = max(event.mono_s, self._clock.latest_s)
         at = (self.loads, load.ended, load.ready)

@@ -15,6 +15,11 @@ def _drop(steps: deque[tuple[float, float]], at_s: float) -> None:
         steps.popleft()
 
 
+def risen(before: int | None, after: int | None) -> int:
+    """Return by how much a counter has risen, 0 where that is not known."""
+    return 0 if before is None or after is None else max(0, after - before)
+
+
 @dataclass(slots=True)
 class Steps:
     """Sums the steps of a figure, up and down; it moves with each ``needed`` of them within 30 s.
@@ -47,13 +52,16 @@ class Steps:
             return
         self._pending.append((at_s, step))
         _drop(self._pending, at_s)
-        if step >= self.needed or sum(amount for _, amount in self._pending) >= self.needed:
+        if step >= self.needed or sum([amount for _, amount in self._pending]) >= self.needed:
             self.moved_s = at_s
             self._pending.clear()
 
     def total(self, now_s: float) -> float:
         """Return the sum of the steps of the last 30 s."""
-        return sum(amount for at_s, amount in self._window if at_s > now_s - WINDOW_S)
+        from_s = now_s - WINDOW_S
+        if not self._window or self._window[-1][0] <= from_s:
+            return 0.0
+        return sum([amount for at_s, amount in self._window if at_s > from_s])
 
     def known(self, now_s: float) -> bool:
         """Whether it was read of late."""

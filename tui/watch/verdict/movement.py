@@ -13,7 +13,7 @@ from tui.watch.verdict.bar import Bar, Bars
 from tui.watch.verdict.channels import Channel, Reading, joined, log_reading, stack_reading
 from tui.watch.verdict.gpu_moves import GpuMoves
 from tui.watch.verdict.holders import Holders
-from tui.watch.verdict.meters import FRESH_S
+from tui.watch.verdict.meters import FRESH_S, risen
 from tui.watch.verdict.process_moves import ProcessMoves
 from tui.watch.verdict.situation import Rank
 from tui.watch.verdict.thread_moves import Threads
@@ -218,9 +218,9 @@ class Movement:
     def _take_host(self, event: HostSignals) -> None:
         before, self.host = self.host, event
         if before is not None:
-            self.oom_kills += _risen(before.oom_kills, event.oom_kills)
-            self.cgroup_oom_kills += _risen(before.cgroup_oom_kills, event.cgroup_oom_kills)
-            self.hung_tasks += _risen(before.hung_tasks, event.hung_tasks)
+            self.oom_kills += risen(before.oom_kills, event.oom_kills)
+            self.cgroup_oom_kills += risen(before.cgroup_oom_kills, event.cgroup_oom_kills)
+            self.hung_tasks += risen(before.hung_tasks, event.hung_tasks)
 
     def _take_gpus(self, event: Gpus, at_s: float) -> None:
         idles = [gpu.idle_w for gpu in self._gpus.values()]
@@ -230,13 +230,14 @@ class Movement:
             self._gpu(sample.index).take(sample, at_s, peers)
 
     def _process(self, pid: int, at_s: float) -> ProcessMoves:
-        if pid not in self._processes and len(self._processes) >= PROCESSES:
+        found = self._processes.get(pid)
+        if found is None and len(self._processes) >= PROCESSES:
             oldest = min(self._processes.values(), key=lambda each: each.read_s or each.first_s)
             del self._processes[oldest.pid]
-        return self._processes.setdefault(pid, ProcessMoves(pid, at_s))
+        return found or self._processes.setdefault(pid, ProcessMoves(pid, at_s))
 
     def _gpu(self, index: int) -> GpuMoves:
-        return self._gpus.setdefault(index, GpuMoves(index))
+        return self._gpus.get(index) or self._gpus.setdefault(index, GpuMoves(index))
 
     # Telling.
 
@@ -378,10 +379,6 @@ class Movement:
                     yield self._holders.memory(gpu, rank.pids, now_s)
                 case _:
                     yield each
-
-
-def _risen(before: int | None, after: int | None) -> int:
-    return 0 if before is None or after is None else max(0, after - before)
 
 
 def _fresh(process: ProcessMoves | None, now_s: float) -> bool:
