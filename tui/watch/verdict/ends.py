@@ -155,8 +155,10 @@ def driver(scene: Scene) -> Check:
 def _hung_since_s(scene: Scene, fault: GpuFault) -> float:
     if fault.began_s is None:
         return scene.now_s - (fault.silent_s or 0.0)
-    over_s = scene.quiet_since_s - fault.began_s
-    return scene.quiet_since_s if fault.kind == "xid" and over_s > OUTLIVED_S else fault.began_s
+    # Not since when all was quiet: a time in which nothing was heard ends no hang.
+    seen = (reading.moved_s for each in (*scene.ranks, scene.rest) for reading in each.readings)
+    moved_s = max((at_s for at_s in seen if at_s is not None), default=fault.began_s)
+    return moved_s if fault.kind == "xid" and moved_s - fault.began_s > OUTLIVED_S else fault.began_s
 
 
 def _outlived(scene: Scene, fault: GpuFault) -> bool:
