@@ -353,3 +353,14 @@ def test_a_log_of_many_bars_is_not_remembered_without_end() -> None:
     assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s - 5
     host.bar(1, 1)
     assert host.movement.unplaced(host.ranks, host.now_s).quiet_since_s == host.now_s
+
+
+def test_a_level_tells_by_how_much_it_changed_not_only_where_it_stands() -> None:
+    host = VerdictHost(1, doing=[Doing(memory_mib=200.0, anon_mib=-20.0)])
+    host.run(20)
+    found = host.movement.of(host.ranks[0], host.now_s, Phase.CAPTURE)
+    memory, anon = found.of(Channel.GPU_MEMORY), found.of(Channel.HOST_MEMORY)
+    assert memory is not None
+    assert anon is not None
+    assert memory.figure.startswith("memory of GPU 0 +200 MiB, now ")
+    assert anon.figure.startswith("host memory -")

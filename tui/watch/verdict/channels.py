@@ -95,3 +95,12 @@ _RANK = {"moved": 2, "unknown": 1, "still": 0}
 def amount_words(mib: float) -> str:
     """Return an amount of bytes in words."""
     return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"
+
+
+def level_words(what: str, value: float | None, change: float | None) -> str:
+    """Return what a level in MiB stands at, and how it last changed; "" where it is not known."""
+    if value is None:
+        return ""
+    if change is None:
+        return f"{what} {amount_words(value)}"
+    return f"{what} {'+' if change > 0 else '-'}{amount_words(abs(change))}, now {amount_words(value)}"

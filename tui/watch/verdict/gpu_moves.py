@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from tui.events import GpuDetail, GpuSample
-from tui.watch.verdict.channels import Channel, Reading, amount_words, reading
+from tui.watch.verdict.channels import Channel, Reading, amount_words, level_words, reading
 from tui.watch.verdict.meters import WINDOW_S, Level, Steps
 
 MOVED_MEMORY_MIB = 16.0
@@ -154,8 +154,7 @@ class GpuMoves:
 
     def readings(self, now_s: float) -> list[Reading]:
         """Return P2, P7 and P9 as this GPU tells them."""
-        held = self.memory.value
-        memory = "" if held is None else f"{amount_words(held)} of GPU memory"
+        memory = level_words(f"memory of GPU {self.index}", self.memory.value, self.memory.change)
         known = self.memory.known(now_s)
         received = self.pcie.total(now_s)
         pcie = f"{amount_words(received)} to GPU {self.index} in {WINDOW_S:.0f} s"

@@ -78,13 +78,15 @@ class Steps:
 class Level:
     """A figure that goes up and down; it moves when it is ``needed`` away from where it rested.
 
-    Small swings to and fro never sum up. The resting place is taken anew each 30 s.
+    Small swings to and fro never sum up. The resting place is taken anew each 30 s. ``change`` is by how much
+    it moved when it last did.
     """
 
     needed: float
     moved_s: float | None = None
     read_s: float | None = None
     value: float | None = None
+    change: float | None = None
     _rest: float | None = None
     _rest_s: float = 0.0
 
@@ -101,8 +103,8 @@ class Level:
             away = abs(value - self._rest)
             if away < self.needed:
                 return
-        if away >= self.needed:
-            self.moved_s = at_s
+        if away >= self.needed and self._rest is not None:
+            self.moved_s, self.change = at_s, value - self._rest
         self._rest, self._rest_s = value, at_s
 
     def known(self, now_s: float) -> bool:
@@ -111,7 +113,7 @@ class Level:
 
     def void(self) -> None:
         """Forget where it rested: what happened in between was not seen."""
-        self._rest = self.moved_s = self.read_s = None
+        self._rest = self.moved_s = self.read_s = self.change = None
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from tui.signals import CompilerSignals, ProcessSignals
-from tui.watch.verdict.channels import Channel, Reading, amount_words, reading
+from tui.watch.verdict.channels import Channel, Reading, amount_words, level_words, reading
 from tui.watch.verdict.meters import FRESH_S, WINDOW_S, Level, Steps, Unchanged
 from tui.watch.verdict.thread_moves import ThreadMoves
 
@@ -170,8 +170,7 @@ class ProcessMoves:
         return reading(Channel.FILE, now_s, self.file_moved_s, known=known, amount=most, figure=figure)
 
     def _memory(self, now_s: float) -> Reading:
-        held = self.anon.value
-        figure = "" if held is None else f"{amount_words(held)} of host memory"
+        figure = level_words("host memory", self.anon.value, self.anon.change)
         known = self.anon.known(now_s)
         return reading(Channel.HOST_MEMORY, now_s, self.anon.moved_s, known=known, amount=0.0, figure=figure)
 
