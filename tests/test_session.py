@@ -6,7 +6,8 @@ from contextlib import aclosing
 
 import pytest
 
-from tui.events import AnyEvent, BenchSpec, Hello, Notice, Pong, Tick
+from tui.benchmark import BenchSpec
+from tui.events import AnyEvent, Hello, Notice, Pong, Tick
 from tui.requests import AnyRequest
 from tui.session import QUEUE_EVENTS, Session, with_ticks
 from tui.watch.options import WatchOptions

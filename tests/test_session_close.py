@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from tui.events import AnyEvent, BenchSpec, Notice
+from tui.benchmark import BenchSpec
+from tui.events import AnyEvent, Notice
 from tui.requests import AnyRequest
 from tui.session import Session
 from tui.watch.options import WatchOptions

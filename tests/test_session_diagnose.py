@@ -2,7 +2,8 @@
 
 from watched_host import WatchedHost, process
 
-from tui.events import AnyEvent, BenchSpec
+from tui.benchmark import BenchSpec
+from tui.events import AnyEvent
 from tui.requests import AnyRequest, DiagnoseRequest
 from tui.session import Session
 from tui.watch.options import WatchOptions

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from watched_host import Watch, WatchedHost
 
-from tui.events import AnyEvent, BenchSpec, History, Notice, Processes, Tick
+from tui.benchmark import BenchSpec
+from tui.events import AnyEvent, History, Notice, Processes, Tick
 from tui.past_load import PastLoad
 from tui.requests import AnyRequest
 from tui.runs.past_loads import PastLoadsFile

@@ -10,9 +10,10 @@ from tapes import load
 from watched_host import WatchedHost
 
 from tui import present
+from tui.benchmark import BenchSpec
 from tui.commands.snapshot import snapshot
 from tui.commands.start import asked_of
-from tui.events import AnyEvent, BenchSpec
+from tui.events import AnyEvent
 from tui.journal.writer import open_journal
 from tui.past_load import PastLoad, PhaseTime
 from tui.replay.headless import play

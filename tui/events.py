@@ -11,11 +11,13 @@ from typing import Literal
 import msgspec
 
 from tui.agent import wire
+from tui.benchmark import BenchChoice, BenchComparison, BenchProgress, BenchRecords, BenchResult
 from tui.event_base import Event, Part
 from tui.past_load import History
+from tui.provenance import Provenance
 from tui.signals import Evidence, GpuFault, HostSignals, Locks, Signals
 
-VERSION = 4
+VERSION = 5
 
 
 # The host and its gpus.
@@ -294,88 +296,14 @@ class Checkpoint(Event, frozen=True, kw_only=True, tag=wire.CHECKPOINT):
     sentence: str = ""
 
 
-# The benchmark.
-
-
-class Percentiles(Part, frozen=True, kw_only=True):
-    """Milliseconds. ``p99`` is None under 100 samples, all None without one."""
-
-    mean: float | None
-    p50: float | None
-    p90: float | None
-    p99: float | None
-    samples: int
-
-
-class BenchSpec(Part, frozen=True, kw_only=True):
-    """A closed-loop workload of streaming chat completions."""
-
-    url: str
-    model: str | None
-    concurrency: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    timeout_s: float = 300.0
-    insecure: bool = False
-    ca_file: str | None = None
-    seed: int = 0
-
-
-class BenchChoice(Event, frozen=True, kw_only=True, tag=wire.BENCH_CHOICE):
-    """What the person chose to do with the benchmark; ``run`` names the one that was started."""
-
-    choice: Literal["armed", "disarmed", "started"]
-    run: str | None = None
-
-
-class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
-    """A benchmark on its way, twice a second at most."""
-
-    run: str
-    stage: Literal["preflight", "warmup", "measure"]
-    completed: int
-    failed: int
-    in_flight: int
-    requests: int
-    output_tokens: int
-    elapsed_s: float
-    output_tokens_per_s: float | None
-
-
-class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
-    """A finished (or failed, or cancelled) benchmark. Definitions: tui/agent/load/metrics.py."""
-
-    run: str
-    outcome: Literal["done", "failed", "cancelled"]
-    sentence: str
-    spec: BenchSpec
-    model: str | None
-    completed: int
-    failed: int
-    failures: dict[str, int]
-    ttft_ms: Percentiles
-    itl_ms: Percentiles
-    tpot_ms: Percentiles
-    e2e_ms: Percentiles
-    output_tokens: int | None
-    input_tokens: int | None
-    tokens_counted_by: Literal["usage", "chunks"] | None
-    duration_s: float | None
-    output_tokens_per_s: float | None
-    requests_per_s: float | None
-    achieved_concurrency: float | None
-    client_cpu_fraction: float | None
-    measured_on: Literal["server_host", "this_machine"]
-
-
 # fmt: off
 AnyEvent = (
     Hello | Notice | GpuDriver | GpuFacts | Gpus | GpuDetails | GpuProcesses
     | Processes | Exit | LogSource | Log | Gap | Probe | Dropped
     | Pong | Link | Goodbye | Tick | History | Checkpoint | Signals | HostSignals
     | Locks | GpuFault | Evidence
-    | BenchChoice | BenchProgress | BenchResult
+    | Provenance
+    | BenchChoice | BenchProgress | BenchRecords | BenchResult | BenchComparison
 )
 # fmt: on
 

@@ -5,7 +5,8 @@ from typing import Literal
 import msgspec
 
 from tui.agent import wire
-from tui.events import BenchSpec, Part
+from tui.benchmark import BenchSpec
+from tui.event_base import Part
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
@@ -113,15 +114,48 @@ class PingRequest(Request, frozen=True, kw_only=True, tag=wire.PING):
     sent_s: float
 
 
+class Prompt(Part, frozen=True, kw_only=True):
+    """One conversation of a data set: what the user says, turn by turn, and how long each answer is to be.
+
+    ``system`` comes before it, "" for none. ``output_tokens`` None: as the workload says.
+    """
+
+    turns: list[str]
+    system: str = ""
+    output_tokens: int | None = None
+
+
+class Flush(Part, frozen=True, kw_only=True):
+    """How an engine is asked to empty its prefix cache; ``hits`` is the counter that then must not rise."""
+
+    method: str
+    path: str
+    hits: str
+
+
+class Counters(Part, frozen=True, kw_only=True):
+    """Which of an engine's own counters to read around a run, by the names of its metrics page.
+
+    ``running`` are those that say how many requests the server works on. ``flush`` None: not known how.
+    """
+
+    path: str = "/metrics"
+    running: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    flush: Flush | None = None
+
+
 class BenchRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH):
     """Run a benchmark beside the server, in a process of its own.
 
     ``measured_on`` is returned in the result: this_machine where the agent is a local child and the server
-    is known by its URL alone.
+    is known by its URL alone. ``prompts`` come from a data set, [] for made ones.
     """
 
     run: str
     spec: BenchSpec
+    prompts: list[Prompt] = []
+    counters: Counters | None = None
     api_key: str | None = None
     key_from_argv: bool = False
     measured_on: Literal["server_host", "this_machine"] = "server_host"
@@ -151,6 +185,15 @@ class DiagnoseRequest(Request, frozen=True, kw_only=True, tag=wire.DIAGNOSE):
     nccl_version: str | None = None
 
 
+class ProveRequest(Request, frozen=True, kw_only=True, tag=wire.PROVE):
+    """Tell once under what the followed server runs; answered with Provenance."""
+
+    pid: int
+    started_s: float | None
+    environment: list[str]
+    hub_model: str | None = None
+
+
 class ByeRequest(Request, frozen=True, kw_only=True, tag=wire.BYE):
     """End now, leaving nothing behind."""
 
@@ -162,5 +205,6 @@ AnyRequest = (
     | BenchRequest
     | BenchCancelRequest
     | DiagnoseRequest
+    | ProveRequest
     | ByeRequest
 )

@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from tui.events import AnyEvent, BenchChoice, BenchSpec, Hello, History, Notice, Pong, Tick
+from tui.benchmark import BenchChoice, BenchSpec
+from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
 from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
 from tui.source import Source

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tui.events import BenchResult, BenchSpec, Percentiles
+from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
 NONE = Percentiles(mean=None, p50=None, p90=None, p99=None, samples=0)
 SOME = Percentiles(mean=20.123456, p50=20.0, p90=25.0, p99=None, samples=64)

@@ -6,7 +6,7 @@ import pytest
 
 from tui.bench.metrics import tokens_per_chunk
 from tui.bench.report import exit_code, json_object, text_lines
-from tui.events import BenchResult, Percentiles
+from tui.benchmark import BenchResult, Percentiles
 
 MakeResult = Callable[..., BenchResult]
 

@@ -26,7 +26,7 @@ import msgspec
 
 from tui import events
 from tui.agent import wire
-from tui.events import BenchResult, BenchSpec
+from tui.benchmark import BenchResult, BenchSpec
 from tui.requests import BenchRequest
 
 HERE = Path(__file__).parent

@@ -11,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 from tminus_command import Tminus
 
+from tui.benchmark import BenchProgress, BenchSpec
 from tui.commands.bench import Listeners, bench
-from tui.events import AnyEvent, BenchProgress, BenchSpec, Goodbye, Link
+from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
 from tui.transport.local import local_opener

@@ -10,12 +10,13 @@ import httpx
 import psutil
 import pytest
 
+from tui.benchmark import BenchProgress, BenchSpec
 from tui.commands.demo import Settled, tape_of
 from tui.commands.demo_live import DemoLive
 from tui.demo.live import LiveServer, launch
 from tui.demo.scenario import scenario
 from tui.demo.tape import simulation
-from tui.events import AnyEvent, BenchProgress, BenchSpec, Link, Log, Notice
+from tui.events import AnyEvent, Link, Log, Notice
 from tui.replay.headless import Run, play
 from tui.replay.player import Player
 from tui.requests import AnyRequest, BenchRequest, WatchRequest

@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 import pytest
 from llama_server import MODEL, LlamaServer, StartLlamaServer
 
+from tui.benchmark import BenchSpec
 from tui.commands import start
-from tui.events import AnyEvent, BenchSpec, Probe
+from tui.events import AnyEvent, Probe
 from tui.session import Session
 from tui.watch.options import WatchOptions
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tui.benchmark import BenchResult
 from tui.events import VERSION, Notice
 from tui.journal.header import Asked
 from tui.journal.reader import Recording
@@ -73,6 +74,14 @@ def test_a_recording_of_version_3_keeps_its_signals() -> None:
     kinds = Counter(type(event).__name__ for event in found.events())
     assert kinds["Signals"] >= 15
     assert kinds["HostSignals"] >= 3
+
+
+def test_a_recording_of_version_4_keeps_its_benchmark_and_lacks_what_came_later() -> None:
+    found = Recording(FIXTURES / "version-4-bench.jsonl.gz")
+    assert (found.version, found.header.events) == (4, VERSION)
+    (result,) = [each for each in found.events() if isinstance(each, BenchResult)]
+    assert (result.outcome, result.completed, result.spec.profile) == ("done", 8, "")
+    assert (result.steady_tokens_per_s, result.chunks, result.ttfo_ms.samples) == (None, None, 0)
 
 
 # The chain.

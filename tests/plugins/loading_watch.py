@@ -14,8 +14,9 @@ from typing import TypeVar
 
 from agent_process import alive, children_of
 
+from tui.benchmark import BenchSpec
 from tui.commands.start import watch_request
-from tui.events import AnyEvent, BenchSpec, Hello, Tick
+from tui.events import AnyEvent, Hello, Tick
 from tui.session import Session
 from tui.transport.agent_source import AgentSource
 from tui.transport.local import local_opener

@@ -8,8 +8,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 from stuck_server import CannotBeShown, StuckServer
 
+from tui.benchmark import BenchSpec
 from tui.commands import start
-from tui.events import AnyEvent, BenchSpec, Tick
+from tui.events import AnyEvent, Tick
 from tui.session import Session
 from tui.signals import CompilerSignals, HostSignals, Locks, ProcessSignals, Signals
 from tui.watch.options import WatchOptions

@@ -5,11 +5,9 @@ from typing import Literal, TypedDict
 
 import pytest
 
+from tui.benchmark import BenchProgress, BenchResult, BenchSpec, Percentiles
 from tui.events import (
     AnyEvent,
-    BenchProgress,
-    BenchResult,
-    BenchSpec,
     Exit,
     Gap,
     GpuDetail,
@@ -25,7 +23,6 @@ from tui.events import (
     LogSource,
     Notice,
     Outcome,
-    Percentiles,
     Probe,
     Process,
     Processes,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from watched_host import Watch, WatchedHost
 
-from tui.events import BenchProgress
+from tui.benchmark import BenchProgress
 from tui.present.bench import bench_panel
 from tui.present.header import status
 from tui.present.readiness import ladder

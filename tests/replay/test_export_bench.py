@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 from awkward_recordings import Load, at, events
 
+from tui.benchmark import BenchResult, BenchSpec, Percentiles
 from tui.commands import export
 from tui.commands.export import Wanted
-from tui.events import BenchResult, BenchSpec, Percentiles
 from tui.journal.header import Asked
 from tui.journal.writer import open_journal
 from tui.settings import Choices

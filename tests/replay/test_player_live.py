@@ -7,7 +7,8 @@ import pytest
 from playing import Hand, Played
 from tapes import BEGAN_S, load, tape
 
-from tui.events import AnyEvent, BenchProgress, Notice
+from tui.benchmark import BenchProgress
+from tui.events import AnyEvent, Notice
 from tui.replay.headless import Step
 from tui.replay.player import Player
 from tui.watch.state import WatchState

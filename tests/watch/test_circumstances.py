@@ -6,8 +6,8 @@ import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui.engines.phase import Phase
-from tui.events import GpuDriver, GpuProcess, GpuProcesses, Process
-from tui.signals import GpuFault, HostSignals, LockFile, Locks
+from tui.events import GpuDriver, GpuProcess, GpuProcesses, Process, Tick
+from tui.signals import GpuFault, HostSignals, LockFile, Locks, ProcessSignals, Signals
 from tui.watch.judging import FAULTS
 from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.situation import Rank, Situation
@@ -51,6 +51,25 @@ def two_ranks(host: WatchedHost, argv: str = SGLANG, environment: dict[str, str]
         helper(201, 101),
         helper(301, 201),
     )
+
+
+def heard(host: WatchedHost, seconds: int, *, signals: bool = False) -> list[str | None]:
+    """Let the GPUs be told of each second, and what the ranks do; return what is said each time."""
+    told: list[str | None] = []
+    for _ in range(seconds):
+        host.wait(1.0)
+        host.gpus(1.0, 1.0)
+        if signals:
+            host.happen(Signals(**host.when, processes=[idles(101), idles(102)], compilers=[], cost_ms=1.0))
+        told.append(host.state.verdict)
+    return told
+
+
+def idles(pid: int) -> ProcessSignals:
+    return ProcessSignals(
+        pid=pid, state="S", cpu_s=1.0, minor_faults=0, major_faults=0, wakeups=5, rss_file_mib=9.0,
+        rss_anon_mib=9.0, read_chars_bytes=0, read_bytes=0, write_bytes=0, wchan="ep_poll", shard="",
+    )  # fmt: skip
 
 
 def test_each_rank_has_its_own_descendants_and_the_launcher_stands_beside_them(watched: Watch) -> None:
@@ -177,12 +196,38 @@ def test_a_driver_that_answers_again_is_silent_no_more(watched: Watch) -> None:
 def test_nothing_is_said_of_a_load_whose_counters_cannot_have_moved_yet(watched: Watch) -> None:
     host = watched()
     two_ranks(host)
-    told: list[str | None] = []
-    for _ in range(2):
-        host.wait(4.0)
-        host.gpus(1.0, 1.0)
-        told.append(None if host.state.judged is None else host.state.judged.word)
-    assert told == [None, "quiet"]
+    assert heard(host, 4, signals=True) == [None] * 4
+    assert heard(host, 2, signals=True) == ["quiet"] * 2
+
+
+def test_nothing_is_said_either_while_the_counters_are_awaited(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    assert heard(host, 14) == [None] * 14
+    assert heard(host, 2) == ["quiet"] * 2
+
+
+def test_what_was_said_stands_until_enough_was_seen_after_a_moment_without_a_word(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    host.log(BEGIN.format(0))
+    assert heard(host, 6, signals=True) == ["progressing"] * 6
+    host.wait(5.0)
+    assert heard(host, 5, signals=True) == ["progressing"] * 5
+    assert heard(host, 2, signals=True) == ["quiet"] * 2
+
+
+def test_that_the_host_was_not_heard_is_not_said_any_more_once_it_is(watched: Watch) -> None:
+    host = watched()
+    two_ranks(host)
+    heard(host, 6, signals=True)
+    host.link("lost")
+    host.wait(5.0)
+    host.happen(Tick(**host.when))
+    assert host.state.verdict == "quiet"
+    host.link("up")
+    assert heard(host, 5, signals=True) == [None] * 5
+    assert heard(host, 2, signals=True) == ["quiet"] * 2
 
 
 def test_the_counts_of_another_servers_group_are_no_kills_of_the_next_load(watched: Watch) -> None:

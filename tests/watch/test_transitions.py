@@ -59,7 +59,9 @@ def test_a_load_climbs_from_its_process_to_ready(watched: Watch) -> None:
     host.log("noise", BEGIN, "more noise")
     host.wait(20)
     host.log(CAPTURE)
-    host.wait(40)
+    for _ in range(20):
+        host.wait(2)
+        host.gpus(1.0, 1.0)
     host.becomes_ready()
     assert words(host, "readiness") == ["process", "port", "health", "model", "ready"]
     assert words(host, "phase") == ["launch", "weights", "capture", "start_api", "ready"]

@@ -34,7 +34,9 @@ HOST_SIGNALS = "host_signals"
 LOCKS = "locks"
 GPU_FAULT = "gpu_fault"
 EVIDENCE = "evidence"
+PROVENANCE = "provenance"
 BENCH_PROGRESS = "bench_progress"
+BENCH_RECORDS = "bench_records"
 BENCH_RESULT = "bench_result"
 GOODBYE = "goodbye"
 
@@ -43,6 +45,7 @@ LINK = "link"
 TICK = "tick"
 HISTORY = "history"
 BENCH_CHOICE = "bench_choice"
+BENCH_COMPARISON = "bench_comparison"
 
 # Client -> agent.
 WATCH = "watch"
@@ -51,6 +54,7 @@ PING = "ping"
 BENCH = "bench"
 BENCH_CANCEL = "bench_cancel"
 DIAGNOSE = "diagnose"
+PROVE = "prove"
 BYE = "bye"
 
 # Limits of the protocol; the client may shorten the ping time-out in its watch command, for tests.

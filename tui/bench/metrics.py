@@ -1,6 +1,6 @@
 """Figures that follow from a result's own, for those who compare and draw."""
 
-from tui.events import BenchResult
+from tui.benchmark import BenchResult
 
 
 def tokens_per_chunk(result: BenchResult) -> float | None:

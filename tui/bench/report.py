@@ -1,7 +1,7 @@
 """A benchmark's result as JSON, as text, as an exit code. Formulas: tui/agent/load/metrics.py."""
 
 from tui.bench.metrics import tokens_per_chunk
-from tui.events import BenchResult, Percentiles
+from tui.benchmark import BenchResult, Percentiles
 
 _NAMES = {"ttft_ms": "TTFT", "itl_ms": "ITL (chunk gap)", "tpot_ms": "TPOT", "e2e_ms": "E2E latency"}
 STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.events import AnyEvent, BenchProgress, BenchResult, Goodbye, Link, Percentiles
+from tui.benchmark import BenchProgress, BenchResult, Percentiles
+from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import BenchCancelRequest, BenchRequest
 from tui.source import Source
 

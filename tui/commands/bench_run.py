@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator
 from msgspec.structs import replace
 
 from tui.bench.report import STAGES, exit_code, json_object, text_lines
+from tui.benchmark import BenchProgress, BenchResult
 from tui.commands import start
 from tui.commands.bench import Listeners, bench, without_figures
-from tui.events import AnyEvent, BenchProgress, BenchResult, Goodbye, Link
+from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import AnyRequest, BenchRequest, FollowRequest
 from tui.settings import Choices
 from tui.source import Source

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import msgspec
 
+from tui.benchmark import BenchProgress, BenchResult, BenchSpec
 from tui.demo.live import LiveServer
 from tui.demo.processes import LOG_PATH
-from tui.events import AnyEvent, BenchProgress, BenchResult, BenchSpec, Link, Log, Notice
+from tui.events import AnyEvent, Link, Log, Notice
 from tui.replay.headless import Step
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
 from tui.source import Source

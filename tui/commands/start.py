@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tui import __version__, parse
+from tui.benchmark import BenchSpec
 from tui.engines.registry import matchers
-from tui.events import BenchSpec
 from tui.journal.header import Asked
 from tui.journal.heard import JournalOnceHeard
 from tui.journal.writer import Keep, check_folder, open_journal

@@ -32,7 +32,7 @@ def _with_asked(header: Raw) -> Raw:
 
 
 def _same(header: Raw) -> Raw:
-    """Versions 3 and 4 only added events and figures that a recording may lack."""
+    """Versions 3 to 5 only added events and figures that a recording may lack."""
     return header
 
 
@@ -40,6 +40,7 @@ UPGRADES: Mapping[int, Upgrade] = {
     1: Upgrade(header=_with_asked),
     2: Upgrade(header=_same),
     3: Upgrade(header=_same),
+    4: Upgrade(header=_same),
 }
 """By the version that a step begins from."""
 

@@ -1,6 +1,6 @@
 """The benchmark pane. Definitions of the metrics: tui/agent/load/metrics.py."""
 
-from tui.events import BenchProgress, BenchResult, Percentiles
+from tui.benchmark import BenchProgress, BenchResult, Percentiles
 from tui.present.figures import figure
 from tui.watch.bench import BenchState
 from tui.watch.meaning import Meaning

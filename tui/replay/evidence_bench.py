@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tui.events import BenchResult, BenchSpec, Percentiles
+from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
 UNKNOWN = "-"
 HEADS = ("milliseconds", "mean", "p50", "p90", "p99", "samples")

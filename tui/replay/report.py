@@ -7,9 +7,9 @@ attributes, styles or addresses.
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tui.benchmark import BenchResult
 from tui.engines.marks import Progress
 from tui.engines.phase import Phase
-from tui.events import BenchResult
 from tui.replay.evidence import Ended, Evidence
 from tui.replay.evidence_bench import HEADS, RUNS, bench_head, bench_more, bench_rows, bench_times
 from tui.replay.evidence_head import Made, asked_rows, began_text, heading, ready_after_s, sentence, subject

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
-from tui.events import AnyEvent, BenchProgress, BenchResult, Link
+from tui.benchmark import BenchProgress, BenchResult
+from tui.events import AnyEvent, Link
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
 from tui.source import Source
 from tui.streams import Pump

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tui.events import BenchChoice, BenchProgress, BenchResult
+from tui.benchmark import BenchChoice, BenchProgress, BenchResult
 
 
 @dataclass(slots=True)

@@ -14,12 +14,10 @@ from tui.watch.silences import Silences
 from tui.watch.target import Member, Server
 from tui.watch.verdict.ends import is_fatal
 from tui.watch.verdict.movement import Movement
-from tui.watch.verdict.rules import judge
+from tui.watch.verdict.rules import judge_seen
 from tui.watch.verdict.situation import GpuFault, Lock, Proof, Rank, Situation
 from tui.watch.verdict.verdict import Verdict
 
-FIRST_S = 5.0
-"""Counters move from their second reading on: until then there is nothing to judge."""
 LOCKS_FRESH_S = 20.0
 """Locks are told each 5 s while there are any: after four of them left out nobody knows of them."""
 TOGETHER_S = 0.5
@@ -107,11 +105,8 @@ class Judging:
         return not (self.gone or self.faults or self.movement.link_down or self.movement.halted)
 
     def judge(self, moment: Situation) -> Verdict | None:
-        """Return the verdict, None in the first seconds in which nothing could have moved yet."""
-        found = judge(moment, self.movement)
-        began_s = self.movement.began_s
-        early = began_s is None or moment.now_s - began_s < FIRST_S
-        return None if early and found.word == "quiet" else found
+        """Return the verdict, None while nothing could have been seen to move yet."""
+        return judge_seen(moment, self.movement)
 
     def locks(self, now_s: float) -> tuple[Lock, ...]:
         """Return the locks as they were told of late; none where their reader tells nothing any more."""

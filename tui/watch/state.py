@@ -6,12 +6,10 @@ monotonic clock unless a name says ``client``.
 
 from typing import Literal
 
+from tui.benchmark import BenchChoice, BenchProgress, BenchResult
 from tui.engines.phase import Phase
 from tui.events import (
     AnyEvent,
-    BenchChoice,
-    BenchProgress,
-    BenchResult,
     Checkpoint,
     Dropped,
     Event,
@@ -308,8 +306,11 @@ class WatchState(Meaning):
         at = (self.loads, load.ended, load.ready)
         if self._judged_at == at and (load.ended or now_s - self._judged_s < self._judge_each_s):
             return
-        self._judged_at, self._judged_s = at, now_s
-        self._judged = self.judgement(now_s)
+        found = self.judgement(now_s)
+        if found is None and self._judged_at == at:
+            # Until more was seen, what was last said of the server stands; that it was not heard does not.
+            found = self._judged if self._judged is not None and self._judged.heard else None
+        self._judged_at, self._judged_s, self._judged = at, now_s, found
         if self._judged is not None and not load.ready and not load.ended:
             self._note_silence(load, self._judged, now_s)
 

@@ -19,7 +19,8 @@ import pytest
 from tui import events
 from tui.agent.load import run as load_run
 from tui.agent.worker import Channel
-from tui.events import AnyEvent, BenchProgress, BenchResult, BenchSpec
+from tui.benchmark import BenchProgress, BenchResult, BenchSpec
+from tui.events import AnyEvent
 from tui.requests import BenchCancelRequest, BenchRequest
 
 OUTPUT_TOKENS = 100  # above what preflight (4) and warm-up (64) ask for, so that a script can tell them apart

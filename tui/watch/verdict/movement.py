@@ -10,7 +10,7 @@ from tui.engines.phase import Phase
 from tui.events import AnyEvent, GpuDetails, GpuFacts, GpuProcesses, Gpus, Processes
 from tui.signals import HostSignals, Signals
 from tui.watch.verdict.bar import Bar, Bars
-from tui.watch.verdict.channels import Channel, Reading, joined, log_reading, stack_reading
+from tui.watch.verdict.channels import Channel, Reading, joined, log_reading, reading, stack_reading
 from tui.watch.verdict.gpu_moves import GpuMoves
 from tui.watch.verdict.holders import Holders
 from tui.watch.verdict.meters import FRESH_S, risen
@@ -39,7 +39,8 @@ class RankMoves:
     main thread, "?" where nobody told; ``asleep_s`` and ``frozen_s`` say for how long neither CPU time nor
     wake-ups, or no counter at all, moved, ``main_asleep_s`` for how long its main thread has slept without a
     wake-up; None where that is not known. ``wchan`` is where it waited when it
-    was read, ``rests_in`` where it does most of the time. ``threads`` are told on suspicion.
+    was read, ``rests_in`` where it does most of the time. ``threads`` are told on suspicion. ``compared``:
+    two readings of any of its processes have come that can be compared.
     """
 
     rank: Rank
@@ -58,6 +59,7 @@ class RankMoves:
     rests_in: str | None = None
     threads: Threads | None = None
     main_asleep_s: float | None = None
+    compared: bool = False
 
     def of(self, channel: Channel) -> Reading | None:
         """Return what one channel says, None where the rank has none such."""
@@ -110,7 +112,7 @@ class Movement:
     _holders: Holders = field(default_factory=Holders)
     _logs: dict[str | None, float] = field(default_factory=dict[str | None, float])
     _stacks: dict[int, float] = field(default_factory=dict[int, float])
-    _went_s: float | None = None
+    _went: dict[Channel, Reading] = field(default_factory=dict[Channel, Reading])
 
     # Taking in.
 
@@ -177,7 +179,7 @@ class Movement:
         self._holders.void()
         self._logs.clear()
         self._stacks.clear()
-        self._went_s = None
+        self._went.clear()
         self.blinds.clear()
         # The counts of another server's control group are no beginning for those of this one's.
         self.host, self.oom_kills, self.cgroup_oom_kills, self.hung_tasks = None, 0, 0, 0
@@ -188,6 +190,7 @@ class Movement:
         self.blinds.append((from_s, to_s))
         self._logs.clear()
         self._stacks.clear()
+        self._went.clear()
         self.bars.blind()
         for process in self._processes.values():
             process.void()
@@ -210,10 +213,12 @@ class Movement:
                 self._went(process)
 
     def _went(self, process: ProcessMoves) -> None:
-        """A process is listed no more; what it moved still counts."""
+        """A process is listed no more; what it moved still counts, as long as what others move."""
         del self._processes[process.pid]
-        moved = [each.moved_s for each in process.readings(process.first_s) if each.moved_s is not None]
-        self._went_s = max([*moved, self._went_s or 0.0])
+        for each in process.readings(process.read_s or process.first_s):
+            before = self._went.get(each.channel)
+            if each.moved_s is not None and (before is None or each.moved_s > (before.moved_s or 0.0)):
+                self._went[each.channel] = each
 
     def _take_host(self, event: HostSignals) -> None:
         before, self.host = self.host, event
@@ -317,8 +322,6 @@ class Movement:
         main = next((each for each in processes if each.pid == rank.pid), None)
         moved = [each.moved_s for each in readings if each.moved_s is not None]
         began = self.silence_began_s
-        if rank is UNPLACED and self._went_s is not None:
-            began = max(began, self._went_s)
         if main is not None and main.first_s > began:
             began = main.first_s
         cpu_pct = _summed(each.cpu_pct(now_s) for each in processes)
@@ -341,6 +344,7 @@ class Movement:
             signals=any(_fresh(each, now_s) for each in (processes if rank is UNPLACED else [main])),
             compilers=sum(each.compilers.running for each in processes),
             threads=read.threads.seen if read is not None else None,
+            compared=any(each.compared for each in processes),
         )
 
     def _readings(
@@ -360,6 +364,9 @@ class Movement:
         by_channel[Channel.STACK] = [
             stack_reading(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
         ]
+        for channel, each in self._went.items() if rank is UNPLACED else ():
+            told = reading(channel, now_s, each.moved_s, known=True, amount=0.0, figure=each.figure)
+            by_channel.setdefault(channel, []).append(told)
         for gpu in gpus:
             for each in self._of_gpu(gpu, rank, now_s, phase):
                 by_channel.setdefault(each.channel, []).append(each)

@@ -191,6 +191,11 @@ class ProcessMoves:
         return reading(Channel.WRITTEN, now_s, self.written.moved_s, known=known, amount=total, figure=figure)
 
     @property
+    def compared(self) -> bool:
+        """Whether there are two readings of it without a blind time between them."""
+        return self._cpu_since_s is not None and self.read_s is not None and self.read_s > self._cpu_since_s
+
+    @property
     def read(self) -> bool:
         """Whether the host tells signals of it, or of compilers under it."""
         return self.read_s is not None or self.compilers.read_s is not None

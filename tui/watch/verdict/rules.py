@@ -12,7 +12,7 @@ from tui.watch.verdict.movement import Movement, RankMoves
 from tui.watch.verdict.proofs import proofs, spinning
 from tui.watch.verdict.scene import Check, Finding, Scene, busy, scene
 from tui.watch.verdict.situation import Situation
-from tui.watch.verdict.verdict import RuleResult, Verdict, Word
+from tui.watch.verdict.verdict import LINK, RuleResult, Verdict, Word
 from tui.watch.verdict.words import NOT_ANSWERING, filled, names, wait_words
 from tui.watch.words import clock_text
 
@@ -30,7 +30,17 @@ SLOW_LEAST_S = 30.0
 
 def judge(situation: Situation, movement: Movement) -> Verdict:
     """Return the verdict for a moment. The same inputs always give the same verdict."""
+    return _judge(scene(situation, movement))
+
+
+def judge_seen(situation: Situation, movement: Movement) -> Verdict | None:
+    """Return the verdict, None while too little was seen to call a load quiet of which nothing moves."""
     moment = scene(situation, movement)
+    found = _judge(moment)
+    return found if found.word != "quiet" or moment.seen else None
+
+
+def _judge(moment: Scene) -> Verdict:
     checks = list(_checks(moment))
     first = next(check.finding for check in checks if check.finding is not None)
     return _verdict(moment, first, tuple(check.result for check in checks))
@@ -78,7 +88,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
 def _blind(moment: Scene) -> Check:
     """Silence of the link is none of the server's."""
     silent_s = moment.movement.blind_s(moment.now_s)
-    rule = "link"
+    rule = LINK
     if not silent_s:
         last = f"; {clock_text(moment.unseen_s)} were not seen" if moment.unseen_s else ""
         return Check(RuleResult(rule, "no", f"the host is heard{last}"))

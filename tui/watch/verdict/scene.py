@@ -16,6 +16,10 @@ RUNS_S = 10.0
 """One that was never seen to wait for so long works too, however little of a core others leave it."""
 UNSEEN_CPU_PCT = 5.0
 """A process above this may do what cannot be read of it."""
+FIRST_S = 5.0
+"""Counters move from their second reading on: silence that was seen for less than this tells nothing."""
+AWAITED_S = 15.0
+"""So long two readings are awaited, three times what the slowest of them take; then they may never come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,21 @@ class Scene:
         if not any(each.signals for each in everyone):
             return False
         return all(not _may_work(each) for each in everyone)
+
+    @property
+    def seen(self) -> bool:
+        """Whether a load of which nothing moves can be called quiet: it was seen for long enough.
+
+        It is seen anew from the start of the watch, from the end of a blind time, and from the coming of a
+        rank; before two readings of any of its processes there is nothing to compare.
+        """
+        began_s = self.movement.began_s
+        if began_s is None or self.now_s - began_s < FIRST_S:
+            return False
+        if self.movement.blind_s(self.now_s):
+            return True  # It is called quiet because nothing is heard of it, and that is known.
+        compared = any(each.compared for each in (*self.ranks, self.rest))
+        return self.silence_s >= (FIRST_S if compared else AWAITED_S)
 
     @property
     def compiling(self) -> bool:

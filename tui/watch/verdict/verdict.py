@@ -14,6 +14,9 @@ SEVERITY: dict[Word, int] = {
 """How bad a word is, 0 for the best."""
 
 
+LINK = "link"
+"""The rule that says that the host is not heard."""
+
 _NUMBER = re.compile(r"^R\d\w?(?:\([^)]*\))? ")
 
 
@@ -65,6 +68,11 @@ class Verdict:
     def severity(self) -> int:
         """How bad it is, 0 for the best."""
         return SEVERITY[self.word]
+
+    @property
+    def heard(self) -> bool:
+        """Whether the host was heard: else it is a verdict on the link alone."""
+        return next((each.rule for each in self.rules if each.matched == "yes"), "") != LINK
 
     @property
     def stands(self) -> bool:

@@ -1,0 +1,35 @@
+"""What must be the same for two runs to be compared."""
+
+from tui.benchmark import BenchSpec
+
+
+def workload_of(spec: BenchSpec) -> str:
+    """Return the workload of a spec in words: all that changes what the server is asked to do.
+
+    Where the server is, which model it serves and who else used it belong to the fingerprint or the result.
+    """
+    words = [
+        _arrival(spec),
+        f"{spec.input_tokens} in",
+        f"{spec.output_tokens} out",
+        f"{spec.requests} requests",
+    ]
+    if spec.duration_s is not None:
+        words.append(f"at most {spec.duration_s:g} s")
+    if spec.data:
+        words[1:3] = [f"data {spec.data}"]
+    if spec.turns > 1:
+        words.append(f"{spec.turns} turns")
+    if spec.prefix_tokens:
+        words.append(f"{spec.prefix_tokens} shared")
+    words += ["no warm-up"] if not spec.warmup_s else []
+    words += ["flushed"] if spec.flush_cache else []
+    words += [f"seed {spec.seed}"] if spec.seed else []
+    return ", ".join(words)
+
+
+def _arrival(spec: BenchSpec) -> str:
+    streams = f"{spec.concurrency} stream{'' if spec.concurrency == 1 else 's'}"
+    if spec.arrival == "closed" or spec.rate_per_s is None:
+        return streams
+    return f"{spec.rate_per_s:g}/s {spec.arrival}, at most {streams}"
