@@ -69,8 +69,8 @@ class RunEntry(Part, frozen=True, kw_only=True):
     """One benchmark in the ledger; ``result.run`` is its id.
 
     ``workload`` is what must be the same for two runs to be compared (tui/bench/workload.py makes it from a
-    spec). ``origin`` tells who measured: an outside run lacks what its client did not tell. ``ready_for_s`` is
-    how long the server had been ready, ``idle_before_s`` how long no request had been seen.
+    spec). ``origin`` tells who measured; an outside run lacks what its client kept to itself. ``ready_for_s``
+    is how long the server had been ready, ``idle_before_s`` how long no request had been seen.
     """
 
     result: BenchResult
