@@ -196,7 +196,7 @@ def test_a_driver_that_answers_again_is_silent_no_more(watched: Watch) -> None:
 def test_nothing_is_said_of_a_load_whose_counters_cannot_have_moved_yet(watched: Watch) -> None:
     host = watched()
     two_ranks(host)
-    assert heard(host, 4, signals=True) == [None] * 4
+    assert heard(host, 5, signals=True) == [None] * 5
     assert heard(host, 2, signals=True) == ["quiet"] * 2
 
 

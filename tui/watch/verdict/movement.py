@@ -112,7 +112,7 @@ class Movement:
     _holders: Holders = field(default_factory=Holders)
     _logs: dict[str | None, float] = field(default_factory=dict[str | None, float])
     _stacks: dict[int, float] = field(default_factory=dict[int, float])
-    _went: dict[Channel, Reading] = field(default_factory=dict[Channel, Reading])
+    _ended: dict[Channel, Reading] = field(default_factory=dict[Channel, Reading])
 
     # Taking in.
 
@@ -179,7 +179,7 @@ class Movement:
         self._holders.void()
         self._logs.clear()
         self._stacks.clear()
-        self._went.clear()
+        self._ended.clear()
         self.blinds.clear()
         # The counts of another server's control group are no beginning for those of this one's.
         self.host, self.oom_kills, self.cgroup_oom_kills, self.hung_tasks = None, 0, 0, 0
@@ -190,7 +190,7 @@ class Movement:
         self.blinds.append((from_s, to_s))
         self._logs.clear()
         self._stacks.clear()
-        self._went.clear()
+        self._ended.clear()
         self.bars.blind()
         for process in self._processes.values():
             process.void()
@@ -216,9 +216,9 @@ class Movement:
         """A process is listed no more; what it moved still counts, as long as what others move."""
         del self._processes[process.pid]
         for each in process.readings(process.read_s or process.first_s):
-            before = self._went.get(each.channel)
-            if each.moved_s is not None and (before is None or each.moved_s > (before.moved_s or 0.0)):
-                self._went[each.channel] = each
+            before = self._ended.get(each.channel)
+            if before is None or (each.moved_s or 0.0) > (before.moved_s or 0.0):
+                self._ended[each.channel] = each
 
     def _take_host(self, event: HostSignals) -> None:
         before, self.host = self.host, event
@@ -321,9 +321,7 @@ class Movement:
         readings = self._readings(rank, processes, gpus, now_s, phase)
         main = next((each for each in processes if each.pid == rank.pid), None)
         moved = [each.moved_s for each in readings if each.moved_s is not None]
-        began = self.silence_began_s
-        if main is not None and main.first_s > began:
-            began = main.first_s
+        began = max(self.silence_began_s, 0.0 if main is None else main.first_s)
         cpu_pct = _summed(each.cpu_pct(now_s) for each in processes)
         told = main is not None and main.state_read_s is not None
         read = main if _fresh(main, now_s) else None
@@ -364,7 +362,7 @@ class Movement:
         by_channel[Channel.STACK] = [
             stack_reading(moved_s, now_s) for pid, moved_s in self._stacks.items() if pid in pids
         ]
-        for channel, each in self._went.items() if rank is UNPLACED else ():
+        for channel, each in self._ended.items() if rank is UNPLACED else ():
             told = reading(channel, now_s, each.moved_s, known=True, amount=0.0, figure=each.figure)
             by_channel.setdefault(channel, []).append(told)
         for gpu in gpus:
