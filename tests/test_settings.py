@@ -75,6 +75,22 @@ def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -
         "fail_on": ("hung, stalled", ("hung", "stalled")),
         "ssh_config": (str(tmp_path / "file"), str(tmp_path / "file")),
         "api_key_env": ("KEY", "KEY"),
+        "concurrency": ("1, 8,8", (1, 8)),
+        "requests": ("7", 7),
+        "input_tokens": ("7", 7),
+        "output_tokens": ("7", 7),
+        "rate": ("0.5,4", (0.5, 4.0)),
+        "arrival": ("constant", "constant"),
+        "duration": ("2m", 120.0),
+        "warmup": ("0", 0.0),
+        "turns": ("3", 3),
+        "prefix_tokens": ("0", 0),
+        "data": (str(tmp_path / "file"), str(tmp_path / "file")),
+        "seed": ("0", 0),
+        "ttft_limit_ms": ("200", 200.0),
+        "tpot_limit_ms": ("12.5", 12.5),
+        "e2e_limit_ms": ("3000", 3000.0),
+        "flush_cache": ("1", True),
     }
     default = getattr(Choices(), name)
     if isinstance(default, bool):

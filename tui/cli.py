@@ -239,10 +239,26 @@ def bench(
     host: flags.Host = None,
     url: flags.Url = None,
     model: flags.Model = None,
+    profile: flags.Profile = None,
+    list_all: flags.ListProfiles = False,
     concurrency: flags.Concurrency = None,
     requests: flags.Requests = None,
     input_tokens: flags.InputTokens = None,
     output_tokens: flags.OutputTokens = None,
+    rate: flags.Rate = None,
+    arrival: flags.Arrival = None,
+    duration: flags.Duration = None,
+    warmup: flags.Warmup = None,
+    turns: flags.Turns = None,
+    prefix_tokens: flags.PrefixTokens = None,
+    data: flags.Data = None,
+    seed: flags.Seed = None,
+    ttft_limit_ms: flags.TtftLimit = None,
+    tpot_limit_ms: flags.TpotLimit = None,
+    e2e_limit_ms: flags.E2eLimit = None,
+    flush_cache: flags.FlushCache = None,
+    anyway: flags.Anyway = None,
+    self_test: flags.SelfTest = False,
     json: flags.Json = None,
     port: flags.Port = None,
     pid: flags.Pid = None,
@@ -254,6 +270,14 @@ def bench(
 ) -> Run:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
+    if list_all:
+        from tui.commands import bench_list
+
+        return partial(bench_list.run, chosen)
+    if self_test:
+        from tui.commands import self_test as tested
+
+        return partial(tested.run, chosen)
     from tui.commands import bench_run as command
 
     return partial(command.run, chosen)

@@ -19,6 +19,7 @@ YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")
 INTERVAL_S = (0.2, 60.0)
 LONGEST_S = 7 * 86400.0
+LONGEST_WARMUP_S = 3600.0
 PATH_LIMIT = 4096
 
 
@@ -57,6 +58,29 @@ def whole(value: object) -> int:
     return number
 
 
+def whole_or_none(value: object) -> int:
+    """Return a whole number of 0 or more."""
+    number = _integer(value)
+    if number < 0:
+        raise Wrong(f"must be 0 or more, not {number}")
+    return number
+
+
+def wholes(value: object) -> tuple[int, ...]:
+    """Return whole numbers of 1 or more, each once: ``8``, ``1,8,32``, or a list of them."""
+    return tuple(dict.fromkeys(whole(each) for each in _several(value)))
+
+
+def rates(value: object) -> tuple[float, ...]:
+    """Return requests a second, each once: ``4``, ``0.5,1,2``, or a list of them."""
+    return tuple(dict.fromkeys(_positive(each, "requests a second") for each in _several(value)))
+
+
+def limit_ms(value: object) -> float:
+    """Return milliseconds, more than 0."""
+    return _positive(value, "milliseconds")
+
+
 def port(value: object) -> int:
     """Return a TCP port."""
     number = _integer(value)
@@ -78,6 +102,14 @@ def duration_s(value: object) -> float:
     seconds = _seconds(value)
     if not 0 < seconds <= LONGEST_S:
         raise Wrong(f"must be longer than 0 and at most 7 days, not {value!r}")
+    return seconds
+
+
+def warmup_s(value: object) -> float:
+    """Return seconds of 0 or more, written as a duration; 0 is none."""
+    seconds = _seconds(value)
+    if not 0 <= seconds <= LONGEST_WARMUP_S:
+        raise Wrong(f"must be from 0 (none) to {LONGEST_WARMUP_S:g} seconds, not {value!r}")
     return seconds
 
 
@@ -221,6 +253,19 @@ def _check_place(name: str | None, netloc: str) -> None:
     number = netloc.rpartition("]")[2].partition(":")[2]
     if number:
         port(number)
+
+
+def _several(value: object) -> list[object]:
+    if isinstance(value, list):
+        return cast("list[object]", value) or [""]
+    return list[object](value.split(",")) if isinstance(value, str) else [value]
+
+
+def _positive(value: object, what: str) -> float:
+    number = _real(value)
+    if number <= 0:
+        raise Wrong(f"must be more than 0 {what}, not {value!r}")
+    return number
 
 
 def _integer(value: object) -> int:

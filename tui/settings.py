@@ -50,10 +50,24 @@ class Choices:
     timeout: float = 1200.0
     restarts: bool = False
     fail_on: tuple[Literal["stalled", "hung", "suspended"], ...] = ()
-    concurrency: int = 8
-    requests: int = 64
-    input_tokens: int = 256
-    output_tokens: int = 128
+    profile: str | None = None
+    concurrency: tuple[int, ...] | None = None
+    requests: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    rate: tuple[float, ...] | None = None
+    arrival: Literal["constant", "poisson"] | None = None
+    duration: float | None = None
+    warmup: float | None = None
+    turns: int | None = None
+    prefix_tokens: int | None = None
+    data: str | None = None
+    seed: int | None = None
+    ttft_limit_ms: float | None = None
+    tpot_limit_ms: float | None = None
+    e2e_limit_ms: float | None = None
+    flush_cache: bool | None = None
+    anyway: bool = False
     engine: str | None = None
     headless: bool = False
     speed: float | None = None
@@ -87,10 +101,24 @@ READERS: dict[str, Reader] = {
     "timeout": parse.duration_s,
     "restarts": parse.flag,
     "fail_on": parse.some_of("stalled", "hung", "suspended"),
-    "concurrency": parse.whole,
+    "profile": parse.text,
+    "concurrency": parse.wholes,
     "requests": parse.whole,
     "input_tokens": parse.whole,
     "output_tokens": parse.whole,
+    "rate": parse.rates,
+    "arrival": parse.one_of("constant", "poisson"),
+    "duration": parse.duration_s,
+    "warmup": parse.warmup_s,
+    "turns": parse.whole,
+    "prefix_tokens": parse.whole_or_none,
+    "data": parse.readable_file,
+    "seed": parse.whole_or_none,
+    "ttft_limit_ms": parse.limit_ms,
+    "tpot_limit_ms": parse.limit_ms,
+    "e2e_limit_ms": parse.limit_ms,
+    "flush_cache": parse.flag,
+    "anyway": parse.flag,
     "engine": parse.text,
     "headless": parse.flag,
     "speed": parse.speed,

@@ -160,7 +160,7 @@ def test_a_place_that_cannot_be_written_is_said_and_the_watch_goes_on(
 
 
 def test_the_workload_is_what_was_asked_for() -> None:
-    spec = start.spec_for(Choices(concurrency=3, requests=5, input_tokens=7, output_tokens=9))
+    spec = start.spec_for(Choices(concurrency=(3,), requests=5, input_tokens=7, output_tokens=9))
 
     assert (spec.concurrency, spec.requests, spec.input_tokens, spec.output_tokens) == (3, 5, 7, 9)
 

@@ -89,15 +89,70 @@ EngineName = Annotated[
         "--engine", metavar="NAME", help="The engine that wrote the log, where it is not recognised."
     ),
 ]
+Profile = Annotated[
+    Text,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="A named workload (default decode); see --list. What follows changes it.",
+    ),
+]
+ListProfiles = Annotated[bool, typer.Option("--list", help="List the profiles and end.")]
 Concurrency = Annotated[
-    Text, typer.Option("--concurrency", metavar="N", help="Requests in flight at a time (default 8).")
+    Text,
+    typer.Option("--concurrency", metavar="N[,N...]", help="Requests in flight at a time; several: a sweep."),
 ]
-Requests = Annotated[Text, typer.Option("--requests", metavar="N", help="Requests in all (default 64).")]
-InputTokens = Annotated[
-    Text, typer.Option("--input-tokens", metavar="N", help="Prompt tokens a request (default 256).")
-]
+Requests = Annotated[Text, typer.Option("--requests", metavar="N", help="Requests in all, of each level.")]
+InputTokens = Annotated[Text, typer.Option("--input-tokens", metavar="N", help="Prompt tokens a request.")]
 OutputTokens = Annotated[
-    Text, typer.Option("--output-tokens", metavar="N", help="Generated tokens a request (default 128).")
+    Text, typer.Option("--output-tokens", metavar="N", help="Generated tokens a request.")
+]
+Rate = Annotated[
+    Text,
+    typer.Option(
+        "--rate", metavar="N[,N...]", help="Requests a second, sent whatever became of those before them."
+    ),
+]
+Arrival = Annotated[
+    Text, typer.Option("--arrival", metavar="KIND", help="With --rate: poisson (default) or constant.")
+]
+Duration = Annotated[
+    Text, typer.Option("--duration", metavar="TIME", help="Start no request after 90, 90s or 5m.")
+]
+Warmup = Annotated[
+    Text,
+    typer.Option("--warmup", metavar="TIME", help="The longest warm-up, 0 for none; it ends when steady."),
+]
+Turns = Annotated[Text, typer.Option("--turns", metavar="N", help="Requests a conversation.")]
+PrefixTokens = Annotated[
+    Text, typer.Option("--prefix-tokens", metavar="N", help="Prompt tokens that all requests share.")
+]
+Data = Annotated[
+    Text,
+    typer.Option("--data", metavar="FILE", help="Prompts from a JSONL file (prompt, messages, ShareGPT)."),
+]
+Seed = Annotated[Text, typer.Option("--seed", metavar="N", help="Which words and arrivals are made.")]
+TtftLimit = Annotated[
+    Text, typer.Option("--ttft-limit-ms", metavar="MS", help="Goodput counts answers with at most this TTFT.")
+]
+TpotLimit = Annotated[
+    Text, typer.Option("--tpot-limit-ms", metavar="MS", help="Goodput: at most this time per output token.")
+]
+E2eLimit = Annotated[
+    Text, typer.Option("--e2e-limit-ms", metavar="MS", help="Goodput: at most this whole time of an answer.")
+]
+FlushCache = Annotated[
+    Switch,
+    typer.Option(
+        "--flush-cache/--no-flush-cache", help="Empty the server's prefix cache first.", show_default=False
+    ),
+]
+Anyway = Annotated[
+    Switch, typer.Option("--anyway", help="Measure though others use the server.", show_default=False)
+]
+SelfTest = Annotated[
+    bool,
+    typer.Option("--self-test", help="Measure a server whose figures are known: what does HOST itself add?"),
 ]
 Headless = Annotated[
     Switch, typer.Option("--headless", help="Print the run instead of drawing it.", show_default=False)

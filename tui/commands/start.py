@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tui import __version__, parse
+from tui.bench.workload import Workload
 from tui.benchmark import BenchSpec
+from tui.commands import bench_plan
 from tui.engines.registry import matchers
 from tui.journal.header import Asked
 from tui.journal.heard import JournalOnceHeard
@@ -75,17 +77,13 @@ def check(choices: Choices) -> None:
 
 
 def spec_for(choices: Choices) -> BenchSpec:
-    """Return the workload that was asked for; its URL and model are filled in by the session."""
-    return BenchSpec(
-        url=choices.url or "",
-        model=choices.model,
-        concurrency=choices.concurrency,
-        requests=choices.requests,
-        input_tokens=choices.input_tokens,
-        output_tokens=choices.output_tokens,
-        insecure=choices.insecure,
-        ca_file=choices.ca_file,
-    )
+    """Return the workload that was asked for (a sweep's first level). The session fills in URL and model."""
+    return bench_plan.plan_for(choices).workload.specs[0]
+
+
+def workload_for(choices: Choices) -> Workload:
+    """Return what the benchmark key fires until another profile is chosen."""
+    return Workload("", "what the options say", (spec_for(choices),))
 
 
 def open_session(choices: Choices, *, recorded: bool = True) -> Session:
@@ -98,7 +96,7 @@ def open_session(choices: Choices, *, recorded: bool = True) -> Session:
     return Session(
         source,
         options,
-        spec_for(choices),
+        workload_for(choices),
         journal=journal_for(choices, options) if recorded else None,
         past=past_loads_for(choices),
     )
