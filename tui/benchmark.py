@@ -76,11 +76,15 @@ class BenchSpec(Part, frozen=True, kw_only=True):
 
 
 class BenchChoice(Event, frozen=True, kw_only=True, tag=wire.BENCH_CHOICE):
-    """What the person chose to do with the benchmark; ``run`` names the one that was started."""
+    """What the person chose to do with the benchmark.
 
-    choice: Literal["armed", "disarmed", "started"]
+    ``chosen`` names the ``profile`` that will be fired; ``run`` and ``spec`` belong to one that was started.
+    """
+
+    choice: Literal["armed", "disarmed", "started", "chosen"]
     run: str | None = None
     profile: str = ""
+    spec: BenchSpec | None = None
 
 
 class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
@@ -107,17 +111,19 @@ class BenchProgress(Event, frozen=True, kw_only=True, tag=wire.BENCH_PROGRESS):
 class BenchRecord(msgspec.Struct, frozen=True, array_like=True):
     """One measured request. Times are from the start of the measurement; None for what did not come.
 
+    An outside client may have kept neither ``sent_s`` nor ``end_ms`` nor ``chunks``: None as well.
+
     ``fault`` is its class of failure, "" for a success (tui/agent/load/judge.py lists them).
     """
 
-    sent_s: float
+    sent_s: float | None
     ttft_ms: float | None
     ttfo_ms: float | None
     last_ms: float | None
-    end_ms: float
+    end_ms: float | None
     output_tokens: int | None
     input_tokens: int | None
-    chunks: int
+    chunks: int | None
     fault: str = ""
 
 
@@ -154,7 +160,8 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     ``lag_ms`` is how late the generator's own event loop ran; ``late_ms`` how late open-loop requests were
     sent. ``others_running`` is how many requests of others the server told of just before. ``flush`` says
     whether the prefix cache was emptied: not_asked, confirmed (its counters say so), unconfirmed, refused.
-    ``records_dropped`` requests are in the figures and have no record.
+    ``records_dropped`` requests are in the figures and have no record. Of a run that was imported,
+    ``measured_on`` is elsewhere, and ``failed_known`` False where its client kept no count of failures.
     """
 
     run: str
@@ -177,7 +184,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     requests_per_s: float | None
     achieved_concurrency: float | None
     client_cpu_fraction: float | None
-    measured_on: Literal["server_host", "this_machine"]
+    measured_on: Literal["server_host", "this_machine", "elsewhere"]
     fault: str = ""
     ttfo_ms: Percentiles = NO_SAMPLES
     lag_ms: Percentiles = NO_SAMPLES
@@ -197,6 +204,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     flush_sentence: str = ""
     records_dropped: int = 0
     event_loop: Literal["asyncio", "uvloop"] | None = None
+    failed_known: bool = True
 
 
 # The comparison with another run.

@@ -7,7 +7,11 @@ from tui.benchmark import BenchResult, BenchSpec, Percentiles
 UNKNOWN = "-"
 HEADS = ("milliseconds", "mean", "p50", "p90", "p99", "samples")
 RUNS = 50
-_WHERE = {"server_host": "beside the server", "this_machine": "from the machine that watched"}
+_WHERE = {
+    "server_host": "beside the server",
+    "this_machine": "from the machine that watched",
+    "elsewhere": "by another client",
+}
 
 
 def bench_head(result: BenchResult, number: int, runs: int) -> str:
