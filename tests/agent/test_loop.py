@@ -115,7 +115,7 @@ def test_what_is_no_request_is_told_and_survived(agent: StartAgent) -> None:
 def test_a_request_without_end_is_refused(agent: StartAgent) -> None:
     one = agent()
     with pytest.raises(BrokenPipeError):
-        one.write(b"x" * (4 * 1024 * 1024))
+        one.write(b"x" * (12 * 1024 * 1024))
     assert "longer than" in one.receive(wire.GOODBYE)["sentence"]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _READ_BYTES = 64 * 1024
-_REQUEST_BYTES = 1024 * 1024
+_REQUEST_BYTES = 10 * 1024 * 1024  # a benchmark may bring a data set
 _TICK_S = 1.0
 
 
