@@ -1,0 +1,1 @@
+"""Runs of the ledger for other programs and people: CSV, JSON, Markdown."""
