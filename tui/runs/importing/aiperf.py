@@ -6,7 +6,8 @@ How it differs from our definitions (tui/agent/load/metrics.py):
   our ITL.
 - Its tokens are counted by its own tokenizer. Where the server's usage is in the file, that is taken; TPOT is
   worked out anew from the requests, and without them kept only where both counts agree.
-- Its duration is from the first request's start to the last response, as ours.
+- ``benchmark_duration`` is from the first request's start to the last response, as ours; its own rates are
+  over the longer time of the whole phase, so they are worked out anew.
 - Its config tells the workload. Answers may end early unless ``ignore_eos`` is in the extra inputs.
 """
 
@@ -17,7 +18,7 @@ from datetime import datetime
 
 import msgspec
 
-from tui.benchmark import NO_SAMPLES, Percentiles
+from tui.benchmark import NO_SAMPLES, BenchRecord, Percentiles
 from tui.runs.entry import Setting
 from tui.runs.importing.aiperf_config import Config, asked
 from tui.runs.importing.aiperf_records import requests_of
@@ -25,7 +26,7 @@ from tui.runs.importing.configuration import fingerprint, setting
 from tui.runs.importing.entry import Outside, Wanted
 from tui.runs.importing.figures import Count
 from tui.runs.importing.reading import Found, short
-from tui.runs.importing.requests import Request, Times, failures_of, known, summary, times_of
+from tui.runs.importing.requests import Request, Times, in_flight_s, known, span_s, summary, times_of
 
 SAME_SHARE = 0.02
 """So far apart may two counts of tokens be that TPOT is taken for the same."""
@@ -135,11 +136,11 @@ def outside(found: Found, wanted: Wanted, records: Sequence[Found] = ()) -> Outs
         failed=failed,
         failures=_failures(file, failed),
         times=_summary(file, completed) if requests is None else _times(file, requests),
-        duration_s=_seconds(found, file.benchmark_duration),
+        duration_s=span_s(kept) or _seconds(found, file.benchmark_duration),
         output_tokens=count(file.total_usage_completion_tokens) or count(file.total_osl),
         counted_by_usage=file.from_usage,
         input_tokens=count(file.total_usage_prompt_tokens) or count(file.total_isl),
-        concurrency=None if file.effective_concurrency is None else file.effective_concurrency.avg,
+        concurrency=_concurrency(file, kept),
         url=short(file.input_config.url),
         records=kept,
         cancelled=file.was_cancelled or not file.is_complete,
@@ -151,6 +152,13 @@ def count(metric: Metric | None) -> int | None:
     """Return a metric that counts, None where it is none."""
     value = None if metric is None else known(metric.avg)
     return None if value is None or value > 1e12 else round(value)
+
+
+def _concurrency(file: File, records: Sequence[BenchRecord]) -> float | None:
+    duration_s = span_s(records)
+    if duration_s is not None:
+        return sum(in_flight_s(each) for each in records) / duration_s
+    return None if file.effective_concurrency is None else file.effective_concurrency.avg
 
 
 def _times(file: File, requests: Sequence[Request]) -> Times:
@@ -220,11 +228,5 @@ def _notes(file: File, requests: Sequence[Request] | None) -> Iterator[str]:
         yield "output tokens counted by its own tokenizer"
     elif requests is None and not file.counts_agree:
         yield "its time per token is left out: its own tokenizer counted other tokens than the server"
-    if (
-        requests is not None
-        and failures_of(each.record for each in requests) == {}
-        and file.error_request_count
-    ):
-        yield "its records have no failures"
     if file.goodput is not None:
         yield "its goodput is left out"
