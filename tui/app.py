@@ -20,6 +20,7 @@ from tui.screens.driver import TerminalDriver
 from tui.screens.help import HelpScreen
 from tui.screens.keys import Key
 from tui.screens.main import MainScreen
+from tui.screens.profiles import ProfileScreen
 from tui.screens.replay import Needle, ReplayScreen
 from tui.screens.why import WhyScreen
 from tui.theme import ThemeFile
@@ -29,6 +30,7 @@ from widgets.gpu_rows import GpuRows
 from widgets.log_tail import LogTail
 from widgets.pages import Pages
 from widgets.palette import Palette
+from widgets.profile_pane import ProfilePane
 
 LOST_TERMINAL = 129
 INTERRUPTED = 130
@@ -182,6 +184,8 @@ def key_table() -> list[Key]:
         LogTail.BINDINGS,
         GpuRows.BINDINGS,
         WhyScreen.BINDINGS,
+        ProfilePane.BINDINGS,
+        ProfileScreen.BINDINGS,
         Pages.BINDINGS,
         HelpScreen.BINDINGS,
     )

@@ -1,24 +1,27 @@
 """One watch: source -> journal -> state, used by the screen and by the commands alike."""
 
+import asyncio
 import math
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Literal, Protocol
 
-import msgspec
-
-from tui.benchmark import BenchChoice, BenchSpec
+from tui.bench.workload import Workload
+from tui.benchmark import BenchChoice, BenchComparison, BenchResult, BenchSpec
 from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
 from tui.past_load import PastLoad
-from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest
+from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest
+from tui.runs.entry import RunEntry
 from tui.source import Source
 from tui.streams import Pump
 from tui.watch import diagnosing
+from tui.watch.benching import Benching, request_of
 from tui.watch.clock import SourceClock
 from tui.watch.diagnosing import Wanted
 from tui.watch.history import PastWanted
+from tui.watch.meaning import Meaning
 from tui.watch.options import WatchOptions
 from tui.watch.state import FROM_HOST, WatchState
 
@@ -52,11 +55,24 @@ class Past(Protocol):
         ...
 
 
+class Runs(Protocol):
+    """Where benchmarks are kept. No call raises for what may fail: what failed is in the sentence."""
+
+    def entry(self, state: Meaning, result: BenchResult) -> RunEntry:
+        """Return what is to be kept of a result, and of what the server ran under; nothing is read."""
+        ...
+
+    def keep(self, entry: RunEntry, beside: AnyEvent) -> tuple[BenchComparison | None, str]:
+        """Keep a run and compare it with the baseline, if there is one. May block, so it runs in a thread."""
+        ...
+
+
 class Session:
     """Runs one watch and keeps its state; the screen and the commands read ``state`` between events.
 
     ``changes`` counts the events that may have changed what is shown at one and the same time of day.
-    ``bench`` is what a key or readiness fires; its URL and model are filled in from what is watched. A
+    ``bench`` is what a key or readiness fires until another of the ``profiles`` is chosen; its URL and model
+    are filled in from what is watched. Finished benchmarks are kept in ``runs``. A
     recording that cannot be written any more ends with a notice, never with the watch. What ``past`` holds of
     a load's engine and model enters as a history event once those are known; without it (a replay, whose
     recording has that event, and the demo) nothing is read or kept.
@@ -66,15 +82,19 @@ class Session:
         self,
         source: Source,
         options: WatchOptions,
-        bench: BenchSpec,
+        bench: BenchSpec | Workload,
         *,
+        profiles: Sequence[Workload] = (),
         journal: Journal | None = None,
         past: Past | None = None,
+        runs: Runs | None = None,
     ) -> None:
         self.state = WatchState(options)
         self._source = source
         self._options = options
-        self._spec = bench
+        first = bench if isinstance(bench, Workload) else Workload(bench.profile, "", (bench,))
+        self.benching = Benching((first, *(each for each in profiles if each.name != first.name)))
+        self._runs = runs
         self._journal = journal
         self._past = past
         self._told: PastWanted | None = None
@@ -92,7 +112,7 @@ class Session:
                     self._take(each)
                     brought = self._past_events(each)
                     yield each
-                    for other in brought:
+                    for other in (*brought, *await self._keep_run(each)):
                         yield other
         await self.close()
 
@@ -111,15 +131,23 @@ class Session:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
         self.changes += 1
         if self.state.bench.running is not None:
-            return "a benchmark is running already; B cancels it"
+            return "a benchmark is running already; Esc cancels it"
         if not self.state.ready:
             self._choose("armed")
-            return "the benchmark will fire when the server is ready"
-        return self._fire()
+            return f"the benchmark{self._named} will fire when the server is ready"
+        return self._begin()
+
+    def choose_profile(self, name: str) -> str:
+        """Choose what the key fires from now on; return which, in a sentence."""
+        self.changes += 1
+        sentence = self.benching.answer(name)
+        self._choose("chosen", profile=self.benching.chosen.name)
+        return sentence
 
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark; return what was done, in a sentence."""
         self.changes += 1
+        self.benching.stop()
         running = self.state.bench.running
         if running is not None:
             self._source.send(BenchCancelRequest(run=running))
@@ -164,8 +192,10 @@ class Session:
         if wanted is not None and wanted != self._sent:
             self._sent = wanted
             self._source.send(wanted)
-        if self.state.bench_due:
+        if isinstance(event, BenchResult) and self.benching.goes_on(event):
             self._fire()
+        if self.state.bench_due:
+            self._begin()
 
     def _past_events(self, event: AnyEvent) -> list[AnyEvent]:
         """Keep a load that became ready; return, taken in, what past loads tell of one that was taken up."""
@@ -185,29 +215,58 @@ class Session:
             self._take(each)
         return brought
 
-    def _fire(self) -> str:
-        plan = self.state.wanted.probe if self.state.wanted is not None else None
-        if plan is None:
-            return "no server to benchmark"
-        run = uuid.uuid4().hex[:8]
-        spec = msgspec.structs.replace(
-            self._spec,
-            url=plan.url,
-            model=plan.expected_model or self.state.model,
-            insecure=plan.insecure,
-            ca_file=plan.ca_file,
-        )
-        self._source.send(
-            BenchRequest(run=run, spec=spec, api_key=plan.api_key, key_from_argv=plan.key_from_argv)
-        )
-        self._choose("started", run)
-        return "the benchmark runs"
+    async def _keep_run(self, event: AnyEvent) -> list[AnyEvent]:
+        """Keep a benchmark that has ended; return, taken in, what the ledger says of it."""
+        if self._runs is None or not isinstance(event, BenchResult):
+            return []
+        entry = self._runs.entry(self.state, event)
+        comparison, sentence = await asyncio.to_thread(self._runs.keep, entry, event)
+        told: list[AnyEvent] = [] if comparison is None else [comparison]
+        told += [_notice(event, sentence, "bench")] if sentence else []
+        told = [each for other in told for each in (*self._record(other), other)]
+        for each in told:
+            self._take(each)
+        return told
 
-    def _choose(self, choice: Literal["armed", "disarmed", "started"], run: str | None = None) -> None:
+    @property
+    def _named(self) -> str:
+        name = self.benching.chosen.name
+        return f" ({name})" if name else ""
+
+    def _begin(self) -> str:
+        self.benching.begin(uuid.uuid4().hex[:8], despite_load=self.state.bench.busy)
+        return self._fire()
+
+    def _fire(self) -> str:
+        """Fire the next level of the chosen workload."""
+        run = uuid.uuid4().hex[:8]
+        spec = self.benching.next(run)
+        request = None if spec is None else request_of(self.state, spec, run)
+        if request is None:
+            self.benching.stop()
+            return "no server to benchmark"
+        self._source.send(request)
+        self._choose("started", run, spec=request.spec)
+        return f"the benchmark{self._named} runs"
+
+    def _choose(
+        self,
+        choice: Literal["armed", "disarmed", "started", "chosen"],
+        run: str | None = None,
+        *,
+        profile: str = "",
+        spec: BenchSpec | None = None,
+    ) -> None:
         """Take in what was chosen as an event, so that a recording has it, as of the newest one."""
         beside = self._newest or Tick(mono_s=0.0, wall_s=time.time(), client_s=time.monotonic())
         chosen = BenchChoice(
-            mono_s=beside.mono_s, wall_s=beside.wall_s, client_s=beside.client_s, choice=choice, run=run
+            mono_s=beside.mono_s,
+            wall_s=beside.wall_s,
+            client_s=beside.client_s,
+            choice=choice,
+            run=run,
+            profile=profile,
+            spec=spec,
         )
         for each in (*self._record(chosen), chosen):
             self.state.apply(each)

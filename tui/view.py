@@ -1,6 +1,7 @@
 """What a screen may ask of the watch behind it; the app implements it over a session."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from widgets.values import (
@@ -11,6 +12,7 @@ from widgets.values import (
     LogLine,
     LogPanel,
     Mood,
+    ProfileRow,
     ScreenValues,
     WhyPanel,
 )
@@ -59,6 +61,14 @@ class View(Protocol):
         """Cancel or disarm the benchmark; return what was done in one sentence."""
         ...
 
+    def profiles(self) -> Sequence[ProfileRow]:
+        """Return the workloads that can be fired, () where there is no server to benchmark."""
+        ...
+
+    def choose_profile(self, name: str) -> str:
+        """Choose what the benchmark key fires; return which in one sentence."""
+        ...
+
     def exit_lines(self) -> Sequence[str]:
         """Return up to 6 lines that sum the watch up, written after the screen is left."""
         ...
@@ -87,6 +97,7 @@ class StillView:
         self.plan = ""
         self.kept: list[str] = []
         self.diagnosed = 0
+        self.workloads: list[ProfileRow] = []
         self.farewell: list[str] = []
 
     def values(self) -> ScreenValues:
@@ -131,6 +142,17 @@ class StillView:
     def cancel_bench(self) -> str:
         """Say that there is nothing to cancel."""
         return "no benchmark runs"
+
+    def profiles(self) -> Sequence[ProfileRow]:
+        """Return the workloads given."""
+        return self.workloads
+
+    def choose_profile(self, name: str) -> str:
+        """Choose among the workloads given."""
+        if not self.workloads:
+            return "there is no server to benchmark"
+        self.workloads = [replace(row, chosen=row.name == name) for row in self.workloads]
+        return f"b runs {name}"
 
     def exit_lines(self) -> Sequence[str]:
         """Return the lines given as a farewell."""

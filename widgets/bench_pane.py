@@ -1,21 +1,25 @@
-"""The benchmark pane: what it does, how far it is, and the table of its result."""
+"""The benchmark pane: what it does, how far it is, the table of its result and how that compares."""
+
+from collections.abc import Iterator
 
 from widgets import cells, chart
 from widgets.glyphs import BLOCK, Glyphs
 from widgets.line_widget import LineWidget
 from widgets.lines import Line, Span, cut
 from widgets.titles import label
-from widgets.values import BenchPanel, BenchRow
+from widgets.values import BenchPanel, BenchRow, Mood
 
 _NOTHING = BenchPanel(headline="press b to run it")
 _PERCENT_CELLS = 5
 _BAR_MOST = 60
+_NAME_MOST = 30
 
 
 def rows_wanted(panel: BenchPanel) -> int:
     """Return how many lines show all of it."""
     table = 1 + len(panel.rows) if panel.rows else 0
-    return 1 + (panel.progress is not None) + table + len(panel.notes)
+    compared = (1 if panel.compared else 0) + len(panel.differing)
+    return 1 + (panel.progress is not None) + len(panel.warnings) + table + compared + len(panel.notes)
 
 
 def is_open(panel: BenchPanel) -> bool:
@@ -37,8 +41,8 @@ class BenchPane(LineWidget, can_focus=True):
             self.show()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        head = self._headline(width, folded=height == 1)
-        lines = [head, *self._progress(width), *self._table(width), *self._notes(width)]
+        lines = [self._headline(width, folded=height == 1), *self._progress(width), *self._warnings(width)]
+        lines += [*self._table(width), *self._compared(width), *self._notes(width)]
         if len(lines) > height > 1:
             hidden = len(lines) - height + 1
             lines[height - 1 :] = [cut([Span(f"  {hidden} more lines: 4 z", "muted")], width)]
@@ -79,7 +83,24 @@ class BenchPane(LineWidget, can_focus=True):
         spans = [Span("  " + cells.left(row.name, first), "muted" if row.name else role)]
         for size, text in zip(sizes, row.cells, strict=False):
             spans.append(Span("  " + cells.right(text, size), role))
+        if row.mood is not Mood.IDLE:
+            spans[-1] = Span(spans[-1].text, row.mood.value)
         return cut(spans, width)
+
+    def _compared(self, width: int) -> Iterator[Line]:
+        panel = self.panel
+        if panel.compared:
+            mark = f"  {self.glyphs.moods[panel.compared_mood]} "
+            yield cut([Span(mark + panel.compared, panel.compared_mood.value)], width)
+        names = min(max((cells.width(name) for name, _, _ in panel.differing), default=0), _NAME_MOST)
+        for name, there, here in panel.differing:
+            shown = cells.left(name, names, self.glyphs.ellipsis)
+            yield cut(
+                [Span(f"    {shown}  ", "bad"), Span(f"{there} {self.glyphs.more} {here}", "bad")], width
+            )
+
+    def _warnings(self, width: int) -> list[Line]:
+        return [cut([Span("  " + text, "warning")], width) for text in self.panel.warnings]
 
     def _notes(self, width: int) -> list[Line]:
         return [cut([Span("  " + note, "muted")], width) for note in self.panel.notes]

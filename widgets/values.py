@@ -231,22 +231,46 @@ class LogPanel:
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
-    """One metric of a benchmark: its name with unit, and its cells in the order of the pane's columns."""
+    """One metric of a benchmark, or one level of a sweep: its name, and cells in the order of the columns.
+
+    ``mood`` colours the last cell, where that holds a ratio that means something.
+    """
 
     name: str
     cells: tuple[str, ...]
+    mood: Mood = Mood.IDLE
 
 
 @dataclass(frozen=True, slots=True)
 class BenchPanel:
-    """The benchmark pane: a headline, progress while it runs, a table when it is done, notes beneath."""
+    """The benchmark pane: a headline, progress while it runs, a table when it is done, notes beneath.
+
+    ``pending``: one is armed or runs, and can be cancelled. ``compared`` says how it stands to the baseline;
+    ``differing`` are the settings in which the two differ (name, there and here), and ``warnings`` what makes
+    the figures doubtful.
+    """
 
     headline: str
     mood: Mood = Mood.IDLE
+    pending: bool = False
     progress: float | None = None
     columns: tuple[str, ...] = ()
     rows: tuple[BenchRow, ...] = ()
     notes: tuple[str, ...] = ()
+    compared: str = ""
+    compared_mood: Mood = Mood.IDLE
+    differing: tuple[tuple[str, str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """A workload that can be chosen: its name, what it is for, and what it asks of the server."""
+
+    name: str
+    about: str
+    words: str
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from tui.app import TminusApp, key_table
 from tui.screens import keys
 from tui.screens.help import HelpPages, HelpScreen
 from tui.screens.main import MainScreen
+from tui.screens.profiles import ProfileScreen
 from tui.screens.replay import ReplayScreen
 from tui.screens.why import WhyScreen
 from widgets.glyphs import ASCII
@@ -15,6 +16,7 @@ from widgets.gpu_rows import GpuRows
 from widgets.lines import text_of
 from widgets.log_tail import LogTail
 from widgets.pages import Pages
+from widgets.profile_pane import ProfilePane
 
 # Over a tape Space plays, where it holds the picture else.
 REPLAY = [
@@ -29,6 +31,7 @@ SCOPES: list[list[BindingType]] = [
     [*TminusApp.BINDINGS, *REPLAY, *GpuRows.BINDINGS],
     [*HelpScreen.BINDINGS, *Pages.BINDINGS],
     [*WhyScreen.BINDINGS, *Pages.BINDINGS],
+    [*ProfileScreen.BINDINGS, *ProfilePane.BINDINGS],
 ]
 
 

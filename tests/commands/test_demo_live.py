@@ -10,6 +10,7 @@ import httpx
 import psutil
 import pytest
 
+from tui.bench.workload import Workload
 from tui.benchmark import BenchProgress, BenchSpec
 from tui.commands.demo import Settled, tape_of
 from tui.commands.demo_live import DemoLive
@@ -56,7 +57,7 @@ async def server() -> AsyncIterator[LiveServer]:
 @pytest.fixture
 async def playing(server: LiveServer) -> AsyncIterator[Player]:
     """Play the default scenario beside the server, a hundred times as fast."""
-    live = DemoLive(server, SMALL, agent)
+    live = DemoLive(server, [Workload("", "", (SMALL,))], agent)
     chosen = scenario("ready")
     tape = tape_of(chosen, simulation(chosen, port=server.port, busy=live.busy))
     player = Player(tape, speed=100.0, live=live)
@@ -181,12 +182,12 @@ class Telling:
 async def told(server: LiveServer, event: AnyEvent, count: int) -> tuple[list[AnyEvent], DemoLive, Telling]:
     """Fire a benchmark whose agent tells one event; return what the demo makes of it."""
     source = Telling([event])
-    live = DemoLive(server, SMALL, lambda: source)
+    live = DemoLive(server, [Workload("", "", (SMALL,))], lambda: source)
     chosen = scenario("ready")
     simulated = simulation(chosen)
     state = play(tape_of(chosen, simulated), Settled(simulated.told_s)).state
     assert live.start_bench(state) == "the benchmark runs"
-    assert live.start_bench(state) == "a benchmark is running already; B cancels it"
+    assert live.start_bench(state) == "a benchmark is running already; Esc cancels it"
     heard = aiter(live.events())
     return [await asyncio.wait_for(anext(heard), PATIENCE_S) for _ in range(count)], live, source
 
@@ -216,7 +217,7 @@ async def test_at_a_moment_before_ready_nothing_is_generated_for_a_benchmark_tha
         mono_s=1.0, wall_s=1.0, run="r", stage="measure", completed=1, failed=0, in_flight=2, requests=4,
         output_tokens=300, elapsed_s=2.0, output_tokens_per_s=150.0,
     )  # fmt: skip
-    live = DemoLive(server, SMALL, lambda: Telling([progress, progress]))
+    live = DemoLive(server, [Workload("", "", (SMALL,))], lambda: Telling([progress, progress]))
     chosen = scenario("ready")
     simulated = simulation(chosen)
     assert live.start_bench(play(tape_of(chosen, simulated), Settled(simulated.told_s)).state) != ""

@@ -317,15 +317,15 @@ def test_a_url_alone_says_what_is_not_seen(watched: Watch) -> None:
 
 def test_the_benchmark_pane_says_what_runs_and_what_came_out(host: WatchedHost) -> None:
     host.starts()
-    assert values(host).bench.headline == "no run yet: it can be armed before the server is ready"
+    assert values(host).bench.headline == "no run yet: b arms it until ready"
     host.state.bench.arm()
-    assert values(host).bench.headline == "armed: fires when the server is ready"
+    assert values(host).bench.headline == "armed: will fire when the server is ready; Esc disarms it"
     host.becomes_ready()
     host.state.bench.started("r1")
     assert values(host).bench.headline == "starting"
     host.bench_progress(16)
     running = values(host).bench
-    assert running.headline == "measuring: 16 of 64 requests, 841.3 output tokens/s"
+    assert running.headline == "measuring, 841.3 tok/s, 16 of 64 requests, 4 in flight"
     assert running.progress == 0.25
     host.bench_result()
     done = values(host).bench
@@ -339,7 +339,7 @@ def test_the_benchmark_pane_says_what_runs_and_what_came_out(host: WatchedHost) 
 def test_failures_of_a_benchmark_are_counted_by_class(host: WatchedHost) -> None:
     host.bench_result(failed=2)
     assert values(host).bench.mood is Mood.WARNING
-    assert "timeout: 2" in values(host).bench.notes
+    assert "failed: timeout 2" in values(host).bench.warnings
     host.bench_result("cancelled")
     assert values(host).bench.headline == "cancelled: the server closed the connection"
 

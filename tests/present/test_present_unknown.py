@@ -24,7 +24,7 @@ def test_a_benchmark_has_no_rate_before_its_first_token(host: WatchedHost) -> No
     progress = host.state.bench.progress
     assert isinstance(progress, BenchProgress)
     host.happen(replace(progress, stage="preflight", requests=1, output_tokens=0, output_tokens_per_s=0.0))
-    assert bench_panel(host.state).headline == "first request: 0 of 1 request"
+    assert bench_panel(host.state).headline == "first request, 0 of 1 request, 4 in flight"
 
 
 def test_a_rung_that_is_asked_and_has_not_answered_is_named(host: WatchedHost) -> None:

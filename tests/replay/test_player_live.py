@@ -7,10 +7,12 @@ import pytest
 from playing import Hand, Played
 from tapes import BEGAN_S, load, tape
 
-from tui.benchmark import BenchProgress
+from tui.bench.workload import Workload
+from tui.benchmark import BenchProgress, BenchSpec
 from tui.events import AnyEvent, Notice
 from tui.replay.headless import Step
 from tui.replay.player import Player
+from tui.watch.benching import Benching
 from tui.watch.state import WatchState
 
 
@@ -21,6 +23,8 @@ class Beside:
         self.told: asyncio.Queue[AnyEvent | None] = asyncio.Queue()
         self.steps: list[float] = []
         self.closed = 0
+        spec = BenchSpec(url="", model=None, concurrency=1, requests=1, input_tokens=1, output_tokens=1)
+        self.choices = Benching([Workload("one", "", (spec,)), Workload("two", "", (spec, spec))])
 
     async def events(self) -> AsyncIterator[AnyEvent]:
         while (event := await self.told.get()) is not None:
@@ -38,6 +42,10 @@ class Beside:
     def cancel_bench(self, state: WatchState) -> str:
         state.bench.disarm()
         return "disarmed"
+
+    @property
+    def benching(self) -> Benching:
+        return self.choices
 
     async def close(self) -> None:
         self.closed += 1

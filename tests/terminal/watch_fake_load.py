@@ -30,6 +30,7 @@ from widgets.values import (
     LogLine,
     LogPanel,
     Mood,
+    ProfileRow,
     ScreenValues,
     WhyPanel,
 )
@@ -170,6 +171,17 @@ class FakeLoad:
     def cancel_bench(self) -> str:
         """Pretend that there was one."""
         return "benchmark cancelled"
+
+    def profiles(self) -> Sequence[ProfileRow]:
+        """Return two made-up workloads."""
+        return (
+            ProfileRow("decode", "what people quote as tok/s", "1 stream, 64 in, 256 out", chosen=True),
+            ProfileRow("serve", "a server under load", "16 streams, 1024 in, 256 out"),
+        )
+
+    def choose_profile(self, name: str) -> str:
+        """Pretend that it was chosen."""
+        return f"b runs {name}"
 
     def exit_lines(self) -> Sequence[str]:
         """Return the summary."""

@@ -1,6 +1,27 @@
-"""What must be the same for two runs to be compared."""
+"""A workload that a key or a command fires, and what of it must be the same for two runs to be compared."""
+
+from dataclasses import dataclass
 
 from tui.benchmark import BenchSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A named workload: one run, or the levels of a sweep in order; URL and model are filled in later."""
+
+    name: str
+    about: str
+    specs: tuple[BenchSpec, ...]
+
+    @property
+    def words(self) -> str:
+        """What it asks of the server; of a sweep, what its first level does and how far it goes."""
+        first = workload_of(self.specs[0])
+        if len(self.specs) == 1:
+            return first
+        rates = [spec.rate_per_s for spec in self.specs if spec.rate_per_s is not None]
+        levels = [f"{rate:g}/s" for rate in rates] or [str(spec.concurrency) for spec in self.specs]
+        return f"{', '.join(levels)} {'offered' if rates else 'streams'}; the first: {first}"
 
 
 def workload_of(spec: BenchSpec) -> str:

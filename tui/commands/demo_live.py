@@ -3,17 +3,19 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 import msgspec
 
-from tui.benchmark import BenchProgress, BenchResult, BenchSpec
+from tui.bench.workload import Workload
+from tui.benchmark import BenchProgress, BenchRecords, BenchResult
 from tui.demo.live import LiveServer
 from tui.demo.processes import LOG_PATH
 from tui.events import AnyEvent, Link, Log, Notice
 from tui.replay.headless import Step
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
 from tui.source import Source
+from tui.watch.benching import Benching
 from tui.watch.state import WatchState
 
 BUSY_FOR_S = 1.5
@@ -28,9 +30,11 @@ class DemoLive:
     local agent that the first one starts.
     """
 
-    def __init__(self, server: LiveServer, spec: BenchSpec, agent: Callable[[], Source]) -> None:
+    def __init__(
+        self, server: LiveServer, workloads: Sequence[Workload], agent: Callable[[], Source]
+    ) -> None:
         self._server = server
-        self._spec = spec
+        self._benching = Benching(workloads)
         self._agent_made = agent
         self._agent: Source | None = None
         self._asked: asyncio.Queue[AnyRequest] = asyncio.Queue()
@@ -73,17 +77,20 @@ class DemoLive:
         if self._failed:
             self._failed = False
             state.bench.cut()
-        if state.bench_due:
+        newest = state.bench.results[-1] if state.bench.results else None
+        if state.bench.running is None and newest is not None and self._benching.goes_on(newest):
             self._fire(state)
+        if state.bench_due:
+            self._begin(state)
 
     def start_bench(self, state: WatchState) -> str:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""
         if state is not self._state:
             self._carry_over(state)
         if state.bench.running is not None:
-            return "a benchmark is running already; B cancels it"
+            return "a benchmark is running already; Esc cancels it"
         if state.ready:
-            self._fire(state)
+            self._begin(state)
             return "the benchmark runs"
         self._armed = True
         state.bench.arm()
@@ -91,6 +98,7 @@ class DemoLive:
 
     def cancel_bench(self, state: WatchState) -> str:
         """Cancel or disarm the benchmark; return what was done, in a sentence."""
+        self._benching.stop()
         running = state.bench.running
         if running is not None:
             self._send(BenchCancelRequest(run=running))
@@ -117,15 +125,25 @@ class DemoLive:
             await self._agent.close()
         await self._server.close()
 
-    def _fire(self, state: WatchState) -> None:
+    @property
+    def benching(self) -> Benching:
+        """What can be fired, and what is chosen of it."""
+        return self._benching
+
+    def _begin(self, state: WatchState) -> None:
         self._armed = False
+        self._benching.begin(uuid.uuid4().hex[:8], despite_load=state.bench.busy)
+        self._fire(state)
+
+    def _fire(self, state: WatchState) -> None:
         run = uuid.uuid4().hex[:8]
-        spec = msgspec.structs.replace(
-            self._spec, url=f"http://127.0.0.1:{self._server.port}", model=state.model
-        )
+        level = self._benching.next(run)
+        if level is None:
+            return
+        spec = msgspec.structs.replace(level, url=f"http://127.0.0.1:{self._server.port}", model=state.model)
         self._send(BenchRequest(run=run, spec=spec))
         self._running = run
-        state.bench.started(run)
+        state.bench.started(run, spec)
 
     def _send(self, request: AnyRequest) -> None:
         if self._agent is not None:
@@ -138,7 +156,7 @@ class DemoLive:
         if isinstance(event, Link) and event.state == "failed":
             self._running, self._failed = None, True
             yield _notice(event)
-        if isinstance(event, BenchProgress | BenchResult):
+        if isinstance(event, BenchProgress | BenchRecords | BenchResult):
             yield event
         if isinstance(event, BenchProgress) and event.in_flight:
             now_s = time.monotonic()

@@ -15,7 +15,7 @@ from tui.replay.player import Player
 from tui.settings import Choices
 from tui.watch.transitions import Transition
 from tui.watch.words import clock_text
-from widgets.values import LogLine, ReplayPanel, ScreenValues, WhyPanel
+from widgets.values import LogLine, ProfileRow, ReplayPanel, ScreenValues, WhyPanel
 
 CLOSE_S = 5.0
 STEP_S = 1.0
@@ -67,6 +67,15 @@ class PlayerView:
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark."""
         return self._player.cancel_bench()
+
+    def profiles(self) -> Sequence[ProfileRow]:
+        """Return the workloads that can be fired at the demo's server; a recording has none."""
+        benching = self._player.benching
+        return () if benching is None else present.profile_rows(benching)
+
+    def choose_profile(self, name: str) -> str:
+        """Choose what the benchmark key fires."""
+        return self._player.choose_profile(name)
 
     def can_diagnose(self) -> bool:
         """Return that there is nothing to look into."""

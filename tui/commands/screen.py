@@ -10,7 +10,7 @@ from tui.commands import start
 from tui.commands.keep_report import keep_report
 from tui.session import Session
 from tui.settings import Choices, UsageFault
-from widgets.values import LogLine, ScreenValues, WhyPanel
+from widgets.values import LogLine, ProfileRow, ScreenValues, WhyPanel
 
 LOST = 4
 CLOSE_S = 5.0
@@ -57,6 +57,14 @@ class SessionView:
     def cancel_bench(self) -> str:
         """Cancel or disarm the benchmark."""
         return self._session.cancel_bench()
+
+    def profiles(self) -> Sequence[ProfileRow]:
+        """Return the workloads that can be fired."""
+        return present.profile_rows(self._session.benching)
+
+    def choose_profile(self, name: str) -> str:
+        """Choose what the benchmark key fires."""
+        return self._session.choose_profile(name)
 
     def can_diagnose(self) -> bool:
         """Return whether there is something to look into."""

@@ -4,6 +4,7 @@ Values are equal from one call to the next while nothing has changed: nothing in
 the clock of a load under way, and figures are rounded to what is drawn.
 """
 
+from tui.present.bench import profile_rows
 from tui.present.beside import Beside
 from tui.present.bug_report import report_text
 from tui.present.header import host_text
@@ -20,6 +21,7 @@ __all__ = [
     "host_text",
     "log_lines",
     "present",
+    "profile_rows",
     "report_text",
     "title",
     "why_values",

@@ -12,6 +12,7 @@ from tui.events import AnyEvent
 from tui.replay.headless import Run, Step
 from tui.replay.moments import Moments, look_through
 from tui.replay.tape import Tape
+from tui.watch.benching import Benching
 from tui.watch.state import WatchState
 
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -42,6 +43,11 @@ class Live(Protocol):
 
     def cancel_bench(self, state: WatchState) -> str:
         """Cancel or disarm it; return which, in a sentence."""
+        ...
+
+    @property
+    def benching(self) -> Benching:
+        """What can be fired, and what is chosen of it."""
         ...
 
     async def close(self) -> None:
@@ -179,6 +185,18 @@ class Player:
         if self._live is None:
             return "this is a recording: no benchmark runs"
         return self._live.cancel_bench(self.state)
+
+    @property
+    def benching(self) -> Benching | None:
+        """What can be fired at the server beside the tape, None without one."""
+        return None if self._live is None else self._live.benching
+
+    def choose_profile(self, name: str) -> str:
+        """Choose what the benchmark key fires; return which, in a sentence."""
+        self.changes += 1
+        if self.benching is None:
+            return "this is a recording: there is no server to benchmark"
+        return self.benching.answer(name)
 
     def _limit(self) -> float:
         if not self.moments.complete:

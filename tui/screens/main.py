@@ -20,6 +20,7 @@ from tui.screens import keys
 from tui.screens.arrange import Wants
 from tui.screens.dashboard import Dashboard
 from tui.screens.keys import Key
+from tui.screens.profiles import ProfileScreen
 from tui.screens.why import WhyScreen
 from tui.view import View
 from widgets import bench_pane, phase_pane, verdict_row
@@ -55,7 +56,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "bench", "Run the benchmark, or arm it until ready", id="app.bench"),
-        Binding("B", "cancel_bench", "Cancel or disarm the benchmark", id="app.bench_cancel"),
+        Binding("B", "profiles", "Choose what the benchmark runs", id="app.profiles"),
         Binding("w", "why", "Why the verdict is what it is", id="app.why", priority=True),
         Binding(
             "d",
@@ -65,7 +66,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             priority=True,
         ),
         Binding("space", "pause", "Hold the picture; data is still collected", id="app.pause"),
-        Binding("escape", "back", "Leave search, or zoom", id="app.back"),
+        Binding("escape", "back", "Leave search, or zoom; else cancel the benchmark", id="app.back"),
         Binding("tab", "focus_next", "Next pane", id="pane.next"),
         Binding("shift+tab", "focus_previous", "Previous pane", id="pane.previous"),
         Binding("1", "pane('gpus')", "GPUs", id="pane.1", priority=True),
@@ -212,9 +213,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._lead = "bench"
         self.paint()
 
-    def action_cancel_bench(self) -> None:
-        """Cancel the benchmark."""
-        self.answer(self._view.cancel_bench())
+    async def action_profiles(self) -> None:
+        """Show the workloads to choose from."""
+        self._leave_to_search_box()
+        if not self._view.profiles():
+            self.answer(self._view.choose_profile(""))
+            return
+        await self.app.push_screen(ProfileScreen(self._view, self._palette, self._glyphs), self._chosen)
+
+    def _chosen(self, sentence: str | None) -> None:
+        self.answer(sentence or "")
         self.paint()
 
     async def action_why(self) -> None:
@@ -241,14 +249,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.paint()
 
     def action_back(self) -> None:
-        """Leave the innermost state: the search box, the search, the zoom."""
+        """Leave the innermost state: search box, search, zoom; without one cancel the benchmark."""
         if self._search_box() is not None:
             self.set_focus(self.log_tail)
         elif self.log_tail.buffer.pattern is not None:
             self.log_tail.search("")
-        else:
+        elif self._zoomed:
             self._zoomed = ""
             self._arrange()
+        elif self.bench.panel.pending:
+            self.answer(self._view.cancel_bench())
+            self.paint()
 
     def action_focus_next(self) -> None:
         """Move the keyboard to the next pane."""

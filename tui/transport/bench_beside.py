@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
-from tui.benchmark import BenchProgress, BenchResult
+from tui.benchmark import BenchProgress, BenchRecords, BenchResult
 from tui.events import AnyEvent, Link
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
 from tui.source import Source
@@ -57,4 +57,4 @@ class BenchBeside:
 
 def _concerns_a_bench(event: AnyEvent) -> bool:
     failed = isinstance(event, Link) and event.state == "failed"
-    return failed or isinstance(event, BenchProgress | BenchResult)
+    return failed or isinstance(event, BenchProgress | BenchRecords | BenchResult)

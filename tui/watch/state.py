@@ -6,7 +6,7 @@ monotonic clock unless a name says ``client``.
 
 from typing import Literal
 
-from tui.benchmark import BenchChoice, BenchProgress, BenchResult
+from tui.benchmark import BenchChoice, BenchComparison, BenchProgress, BenchRecords, BenchResult
 from tui.engines.phase import Phase
 from tui.events import (
     AnyEvent,
@@ -96,7 +96,7 @@ class WatchState(Meaning):
                 self._take_processes(event)
             case Exit():
                 self._take_exit(event)
-            case BenchProgress() | BenchResult():
+            case BenchProgress() | BenchRecords() | BenchResult() | BenchComparison():
                 self.bench.take(event)
             case _:
                 self._take_rest(event)

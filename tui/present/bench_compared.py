@@ -1,0 +1,59 @@
+"""How the newest benchmark stands to the baseline: ratios in the pane's table, settings that differ."""
+
+from dataclasses import replace
+
+from tui.benchmark import BenchComparison, MetricRatio
+from tui.watch.bench import BenchState
+from widgets.values import BenchPanel, BenchRow, Mood
+
+SHOWN_DIFFERENCES = 6
+RATIO = "vs baseline"
+_ROWS = {"TTFT ms": "TTFT p50", "TPOT ms": "TPOT", "ITL ms": "ITL p99", "E2E ms": "E2E"}
+"""Which metric of the comparison stands in which row of the pane."""
+
+
+def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
+    """Return the pane with what the ledger says of its newest run; as it was where it says nothing."""
+    compared = bench.comparisons.get(bench.results[-1].run)
+    if compared is None or not compared.against:
+        return panel
+    ratios = {each.metric: each for each in compared.ratios}
+    rows = panel.rows
+    columns = panel.columns
+    if len(bench.series) == 1 and rows:
+        rows = tuple(_with_ratio(row, ratios.get(_ROWS.get(row.name, ""))) for row in rows)
+        columns = (*columns, RATIO)
+    return replace(
+        panel,
+        rows=rows,
+        columns=columns,
+        compared=compared.sentence,
+        compared_mood=_mood(compared),
+        differing=_differing(compared),
+    )
+
+
+def _with_ratio(row: BenchRow, ratio: MetricRatio | None) -> BenchRow:
+    if ratio is None:
+        return replace(row, cells=(*row.cells, ""))
+    return replace(row, cells=(*row.cells, f"{ratio.ratio:.2f}x"))
+
+
+def _mood(compared: BenchComparison) -> Mood:
+    moods = {"better": Mood.GOOD, "worse": Mood.BAD}
+    return moods.get(compared.word, Mood.IDLE)
+
+
+def _differing(compared: BenchComparison) -> tuple[tuple[str, str, str], ...]:
+    shown = compared.differences[:SHOWN_DIFFERENCES]
+    rows = [
+        (each.name, _value(each.a, known=each.a_known), _value(each.b, known=each.b_known)) for each in shown
+    ]
+    more = len(compared.differences) - len(shown)
+    return (*rows, (f"{more} more settings differ", "tminus compare", compared.run)) if more else tuple(rows)
+
+
+def _value(value: str | None, *, known: bool) -> str:
+    if not known:
+        return "unknown"
+    return "unset" if value is None else value or "given"
