@@ -71,6 +71,8 @@ class NvmlStub:
         received: Sequence[tuple[float, float, float]] = (),
         counts: Path | None = None,
         rules: Sequence[str] = (),
+        links: Sequence[str] = (),
+        near: Sequence[str] = (),
     ) -> dict[str, str]:
         """Return the variables to add to a program's environment; tests/stubs/nvml_stub.c explains them.
 
@@ -78,7 +80,7 @@ class NvmlStub:
         grow at each reading instead of by time, ``lost`` names a GPU, ``na`` fields that are not supported,
         ``hang`` is a GPU, from when and for how long its memory is not told, ``processes`` maps a GPU to
         (pid, MiB), ``received`` says from when to when how many MiB/s come over PCIe, and
-        ``rules`` are further exceptions in the stub's own words.
+        ``rules`` are further exceptions in the stub's own words, ``links`` and ``near`` the topology.
         """
         since = "" if lost_after_s is None else f"@{lost_after_s}"
         said = [
@@ -102,6 +104,8 @@ class NvmlStub:
             "NVML_STUB_DRIVER": driver,
             "NVML_STUB_PROCESSES": ",".join(held),
             "NVML_STUB_RECEIVED": ",".join(f"{since}:{until}:{rate}" for since, until, rate in received),
+            "NVML_STUB_LINKS": ",".join(links),
+            "NVML_STUB_NEAR": ",".join(near),
             "NVML_STUB_COUNTS": "" if counts is None else str(counts),
             "NVML_STUB_RULES": ";".join(said),
         }

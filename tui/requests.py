@@ -126,22 +126,31 @@ class Prompt(Part, frozen=True, kw_only=True):
 
 
 class Flush(Part, frozen=True, kw_only=True):
-    """How an engine is asked to empty its prefix cache; ``hits`` is the counter that then must not rise."""
+    """How an engine is asked to empty its prefix cache; the sum of ``hits`` then must not rise.
+
+    ``needs`` says without which setting it has no such call, "" when it always has.
+    """
 
     method: str
     path: str
-    hits: str
+    hits: tuple[str, ...]
+    needs: str = ""
 
 
 class Counters(Part, frozen=True, kw_only=True):
     """Which of an engine's own counters to read around a run, by the names of its metrics page.
 
-    ``running`` are those that say how many requests the server works on. ``flush`` None: not known how.
+    ``running`` are those that say how many requests the server works on or keeps waiting; once idle they may
+    be behind by ``settle_s``. Names are summed over their labels, but of those in ``highest`` the greatest
+    value counts. ``needs`` says without which setting there is no such page. ``flush`` None: not known how.
     """
 
     path: str = "/metrics"
     running: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    highest: tuple[str, ...] = ()
+    settle_s: float = 0.0
+    needs: str = ""
     flush: Flush | None = None
 
 
@@ -186,12 +195,18 @@ class DiagnoseRequest(Request, frozen=True, kw_only=True, tag=wire.DIAGNOSE):
 
 
 class ProveRequest(Request, frozen=True, kw_only=True, tag=wire.PROVE):
-    """Tell once under what the followed server runs; answered with Provenance."""
+    """Tell once under what the followed server runs; answered with Provenance.
+
+    ``environment`` are prefixes of the variables to tell. ``hub_model`` is looked for where the hub's client
+    keeps models (``hub_cache`` as the server was told), at ``revision`` or the newest known.
+    """
 
     pid: int
     started_s: float | None
     environment: list[str]
     hub_model: str | None = None
+    hub_cache: str | None = None
+    revision: str | None = None
 
 
 class ByeRequest(Request, frozen=True, kw_only=True, tag=wire.BYE):

@@ -21,6 +21,8 @@
  *   NVML_STUB_RENUMBER   which GPUs every start of the library after the first shows, in this order: "0,2,3"
  *   NVML_STUB_PROCESSES  compute processes: "gpu:pid:MiB,..."; MiB -1 means "not available"
  *   NVML_STUB_GRAPHICS   graphics processes, likewise
+ *   NVML_STUB_LINKS      NVLinks: "gpu:other:number,..." from each end; other 99 is a switch (none: not supported)
+ *   NVML_STUB_NEAR       nvmlGpuTopologyLevel_t of pairs: "gpu:other:level,..." (else 50, another socket)
  *   NVML_STUB_RECEIVED   what comes over PCIe, by GPM: "from:to:MiB/s,..." in seconds after the start of the load
  *                        (the weights, over their part of the load)
  *   NVML_STUB_EVENTS     what the driver reports: "at:gpu:type:data,..." in seconds after the start of the load, the
@@ -29,7 +31,7 @@
  *                        for one process at a time
  *   NVML_STUB_RULES      exceptions, first match wins, joined by ";":  WHAT[:GPU] ACTION [@FROM[+FOR]]
  *                        WHAT is a field (memory, utilisation, power, limit, temperature, clock, reasons,
- *                        ecc, pcie, processes, mig, facts, handle, init, count, gpm_support, gpm_alloc,
+ *                        ecc, pcie, processes, topology, mig, facts, handle, init, count, gpm_support, gpm_alloc,
  *                        gpm_sample, gpm_metrics, gpm_value, gpm_sm, gpm_tensor,
  *                        gpm_dram, gpm_nvlink, gpm_free, events, event_types,
  *                        recovery; memory_busy: of utilisation the memory's alone, which
@@ -140,6 +142,38 @@ API nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, struct pci *out) {
     out->id = 0x233510de;
     snprintf(out->legacy, sizeof out->legacy, "0000:%02X:00.0", out->bus);
     snprintf(out->bus_id, sizeof out->bus_id, "00000000:%02X:00.0", out->bus);
+    return SUCCESS;
+}
+/* The other end of a link, -1 for none: links are numbered in the order in which they are listed. */
+static int far_end(int gpu, uint link) {
+    int i;
+    for (i = 0; i < link_count; i++) {
+        if (links[i].gpu != gpu) continue;
+        if (link < (uint)links[i].mib) return (int)links[i].pid;
+        link -= (uint)links[i].mib;
+    }
+    return -1;
+}
+API nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, uint link, uint *out) {
+    DEVICE("topology");
+    if (!link_count) return NOT_SUPPORTED;
+    if (link >= 18) return INVALID_ARGUMENT;
+    *out = given_ ? (uint)value_ : far_end(device->index, link) >= 0;
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, uint link, struct pci *out) {
+    DEVICE("topology");
+    memset(out, 0, sizeof *out);
+    out->bus = (uint)(0x10 + far_end(device->index, link));
+    snprintf(out->bus_id, sizeof out->bus_id, "00000000:%02X:00.0", out->bus);
+    return SUCCESS;
+}
+API nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device, nvmlDevice_t other, uint *out) {
+    int i;
+    DEVICE("topology");
+    *out = given_ ? (uint)value_ : 50;
+    for (i = 0; i < near_count && !given_; i++)
+        if (near[i].gpu == device->index && (int)near[i].pid == other->index) *out = (uint)near[i].mib;
     return SUCCESS;
 }
 NUMBER(nvmlDeviceGetIndex, "facts", uint, device->index)
@@ -413,5 +447,4 @@ REFUSED(nvmlDeviceGetFanSpeed)
 REFUSED(nvmlDeviceGetDriverModel)
 REFUSED(nvmlDeviceGetDriverModel_v2)
 REFUSED(nvmlDeviceGetBAR1MemoryInfo)
-REFUSED(nvmlDeviceGetNvLinkState)
 REFUSED(nvmlDeviceGetCudaComputeCapability)

@@ -59,8 +59,8 @@ struct pci { char legacy[16]; uint domain, bus, device, id, subsystem; char bus_
 
 static struct { int index; uint reads; } gpus[MAX_GPUS];
 static struct rule rules[MAX_RULES];
-static struct listed compute[MAX_LISTED], graphics[MAX_LISTED];
-static int gpu_count, rule_count, compute_count, graphics_count, counted, initialised, starts;
+static struct listed compute[MAX_LISTED], graphics[MAX_LISTED], links[MAX_LISTED], near[MAX_LISTED];
+static int gpu_count, rule_count, compute_count, graphics_count, link_count, near_count, counted, initialised, starts;
 static int order[MAX_GPUS], order_count;
 static struct rate rates[MAX_RATES];
 static int rate_count;
@@ -120,6 +120,8 @@ static void read_listed(char *text, struct listed *into, int *count) {
 }
 static void read_compute(char *text) { read_listed(text, compute, &compute_count); }
 static void read_graphics(char *text) { read_listed(text, graphics, &graphics_count); }
+static void read_links(char *text) { read_listed(text, links, &link_count); }
+static void read_near(char *text) { read_listed(text, near, &near_count); }
 
 static void read_rate(char *text) {
     struct rate *rate = &rates[rate_count];
@@ -159,6 +161,8 @@ __attribute__((constructor)) static void loaded(void) {
     each("NVML_STUB_RULES", ";", read_rule);
     each("NVML_STUB_PROCESSES", ",", read_compute);
     each("NVML_STUB_GRAPHICS", ",", read_graphics);
+    each("NVML_STUB_LINKS", ",", read_links);
+    each("NVML_STUB_NEAR", ",", read_near);
     each("NVML_STUB_RENUMBER", ",", read_order);
     each("NVML_STUB_RECEIVED", ",", read_rate);
     each("NVML_STUB_EVENTS", ",", read_event);

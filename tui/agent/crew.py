@@ -22,6 +22,7 @@ CHECKPOINT = "checkpoint"
 SIGNALS = "signals"
 DIAGNOSE = "diagnose"
 LOCKS = "locks"
+PROVE = "prove"
 # Nearly all that these tell may be dropped, so they are heard also while the link is behind.
 _SAMPLERS = (GPUS, SIGNALS, LOCKS)
 
@@ -32,6 +33,7 @@ _ROUTES = {
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
     wire.DIAGNOSE: (DIAGNOSE,),
+    wire.PROVE: (PROVE,),
 }
 _STANDING = (wire.WATCH, wire.FOLLOW)
 _POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
@@ -78,6 +80,8 @@ class Crew:
         if kind == wire.BENCH:  # its key may stand in the arguments of the server that is followed
             request = dict(request, pid=self._standing.get(wire.FOLLOW, {}).get("pid"))
         for name in _ROUTES[kind]:
+            if name in self._workers:
+                self._bury(self._workers[name])  # one that has just ended would not hear it
             if name in self._workers:
                 self._workers[name].send(request)
             elif _needed(name, request):

@@ -36,6 +36,7 @@ _WORDS = {
     "signals": "signals reader",
     "diagnose": "diagnosis",
     "locks": "lock reader",
+    "prove": "reader of what the server runs under",
 }
 
 

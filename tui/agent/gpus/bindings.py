@@ -57,6 +57,10 @@ CALLS = (
     "nvmlDeviceGetSupportedEventTypes",
     "nvmlDeviceRegisterEvents",
     "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetPersistenceMode",
+    "nvmlDeviceGetNvLinkState",
+    "nvmlDeviceGetNvLinkRemotePciInfo",
+    "nvmlDeviceGetTopologyCommonAncestor",
 )
 # Its callers make this one themselves.
 STRUCTURES = ("c_nvmlGpmMetricsGet_t",)
