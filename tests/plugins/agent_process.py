@@ -34,7 +34,18 @@ from tui.agent.main import main
 main()
 """
 
-WORKERS = ("gpus", "processes", "tail", "probe", "load", "checkpoint", "signals", "diagnose", "locks")
+WORKERS = (
+    "gpus",
+    "processes",
+    "tail",
+    "probe",
+    "load",
+    "checkpoint",
+    "signals",
+    "diagnose",
+    "locks",
+    "prove",
+)
 _IDLE = "def serve(channel):\n    while True: channel.receive(None)\n"
 
 Message = dict[str, Any]
