@@ -148,7 +148,7 @@ def test_a_server_that_is_ready_is_said_to_be_at_once() -> None:
 
 def test_processes_that_come_work_and_go_are_progress_between_their_lives() -> None:
     """As workers that are started anew for each piece: no silence of 30 s, so never quiet."""
-    host = VerdictHost(1)
+    host = VerdictHost(2, doing=[LOADS, POLLS])
     host.situation = replace(host.situation, ranks=())
     told: set[Word | None] = set()
     for _ in range(4):
