@@ -89,7 +89,7 @@ WRONG = [
     (["wait", "gpu-box", "--ca-file", "own.pem"], "--ca-file own.pem is a path on gpu-box"),
     (["--json"], "--json goes with --once"),
     (["--once"], "write --once --json"),
-    (["--prot", "1"], "there is no option --prot; did you mean --port?"),
+    (["--porr", "1"], "there is no option --porr; did you mean --port?"),
     (["wait", "--time-out", "1"], "there is no option --time-out; did you mean --timeout?"),
     (["--xyzzy"], "there is no option --xyzzy; see tminus watch --help"),
     (["wait", "--timeout"], "option '--timeout' requires an argument"),

@@ -184,6 +184,7 @@ def watch(
     model: flags.Model = None,
     interval: flags.Interval = None,
     bench_on_ready: flags.BenchOnReady = None,
+    profile: flags.Profile = None,
     once: flags.Once = None,
     json: flags.Json = None,
     theme: flags.Theme = None,

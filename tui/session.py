@@ -241,7 +241,7 @@ class Session:
         """Fire the next level of the chosen workload."""
         run = uuid.uuid4().hex[:8]
         spec = self.benching.next(run)
-        request = None if spec is None else request_of(self.state, spec, run)
+        request = None if spec is None else request_of(self.state, self.benching.chosen, spec, run)
         if request is None:
             self.benching.stop()
             return "no server to benchmark"

@@ -3,15 +3,24 @@
 from dataclasses import dataclass
 
 from tui.benchmark import BenchSpec
+from tui.requests import Prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A named workload: one run, or the levels of a sweep in order; URL and model are filled in later."""
+    """A named workload: one run, or the levels of a sweep in order; URL and model are filled in later.
+
+    ``prompts`` are the conversations of its data set, () for made ones.
+    """
 
     name: str
     about: str
     specs: tuple[BenchSpec, ...]
+    prompts: tuple[Prompt, ...] = ()
+
+    def prompts_of(self, spec: BenchSpec) -> list[Prompt]:
+        """Return the conversations that a level can come to use, its warm-up included."""
+        return list(self.prompts[: spec.requests + 4 * spec.concurrency])
 
     @property
     def words(self) -> str:

@@ -73,7 +73,7 @@ def planned(profile: Profile, choices: Choices) -> Plan:
         despite_load=choices.anyway,
         data=data,
     )
-    return Plan(Workload(profile.name, profile.about, tuple(specs)), prompts)
+    return Plan(Workload(profile.name, profile.about, tuple(specs), tuple(prompts)), prompts)
 
 
 def read_data(name: str) -> tuple[list[Prompt], str]:

@@ -86,7 +86,7 @@ async def _player(chosen: Scenario, choices: Choices) -> Player:
     simulation(chosen)  # a file that is wrong is told before anything is started
     past = past_loads(chosen)
     server = await launch(chosen.server.served)
-    live = DemoLive(server, [start.workload_for(dataclasses.replace(choices, url=None))], _bench_agent)
+    live = DemoLive(server, start.workloads_for(dataclasses.replace(choices, url=None)), _bench_agent)
     tape = tape_of(chosen, simulation(chosen, past=past, port=server.port, busy=live.busy))
     return Player(tape, speed=choices.speed or 1.0, live=live)
 

@@ -141,7 +141,7 @@ class DemoLive:
         if level is None:
             return
         spec = msgspec.structs.replace(level, url=f"http://127.0.0.1:{self._server.port}", model=state.model)
-        self._send(BenchRequest(run=run, spec=spec))
+        self._send(BenchRequest(run=run, spec=spec, prompts=self._benching.chosen.prompts_of(spec)))
         self._running = run
         state.bench.started(run, spec)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tui import __version__, parse
+from tui import __version__, parse, profiles_file
 from tui.bench.workload import Workload
 from tui.benchmark import BenchSpec
 from tui.commands import bench_plan
@@ -81,9 +81,20 @@ def spec_for(choices: Choices) -> BenchSpec:
     return bench_plan.plan_for(choices).workload.specs[0]
 
 
-def workload_for(choices: Choices) -> Workload:
-    """Return what the benchmark key fires until another profile is chosen."""
-    return Workload("", "what the options say", (spec_for(choices),))
+def workloads_for(choices: Choices) -> list[Workload]:
+    """Return what the benchmark key can fire: what was asked for first, then every other profile.
+
+    A profile whose data set cannot be read is left out, and that is said: a watch does not need it.
+    """
+    found = [bench_plan.plan_for(choices).workload]
+    for profile in profiles_file.load_profiles(os.environ).values():
+        try:
+            workload = bench_plan.planned(profile, choices).workload
+        except UsageFault as fault:
+            say(f"the profile {profile.name} is left out: {fault}")
+        else:
+            found += [workload] if workload.name != found[0].name else []
+    return found
 
 
 def open_session(choices: Choices, *, recorded: bool = True) -> Session:
@@ -93,10 +104,12 @@ def open_session(choices: Choices, *, recorded: bool = True) -> Session:
     """
     options = options_for(choices)
     source = source_for(choices, options)
+    first, *others = workloads_for(choices)
     return Session(
         source,
         options,
-        workload_for(choices),
+        first,
+        profiles=others,
         journal=journal_for(choices, options) if recorded else None,
         past=past_loads_for(choices),
     )

@@ -7,6 +7,7 @@ import msgspec
 
 from tui.bench.workload import Workload
 from tui.benchmark import BenchResult, BenchSpec
+from tui.engines.counters import counters_for
 from tui.requests import BenchRequest, ProbePlan
 from tui.watch.meaning import Meaning
 
@@ -76,7 +77,7 @@ def filled_in(spec: BenchSpec, plan: ProbePlan, model: str | None) -> BenchSpec:
     )
 
 
-def request_of(state: Meaning, spec: BenchSpec, run: str) -> BenchRequest | None:
+def request_of(state: Meaning, workload: Workload, spec: BenchSpec, run: str) -> BenchRequest | None:
     """Return what is sent to fire a level at the server that is watched, None where there is none."""
     plan = state.wanted.probe if state.wanted is not None else None
     if plan is None:
@@ -84,6 +85,8 @@ def request_of(state: Meaning, spec: BenchSpec, run: str) -> BenchRequest | None
     return BenchRequest(
         run=run,
         spec=filled_in(spec, plan, state.model),
+        prompts=workload.prompts_of(spec),
+        counters=counters_for(None if state.engine is None else state.engine.name),
         api_key=plan.api_key,
         key_from_argv=plan.key_from_argv,
     )
