@@ -101,7 +101,7 @@ def _objects(text: str, name: str) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def _wrong(error: json.JSONDecodeError) -> str:
-    cut = error.pos >= len(error.doc.rstrip())
+    cut = error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip())
     return "the JSON ends in the middle" if cut else f"this is no JSON ({error.msg}, column {error.colno})"
 
 
