@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tui.engines.base import Engine, Flags, ServerArguments
 
-# Flags of this form are switches in all three engines, so that a bare word after one is no value of theirs.
-_SWITCH = re.compile(r"--(?:enable|disable|no|skip|trust|enforce|use)-")
+SWITCH = re.compile(r"--(?:enable|disable|no|skip|trust|enforce|use)-")
+"""Flags of this form are switches in all engines: a bare word after one is no value of theirs."""
 
 
 def read_arguments(
@@ -56,7 +56,8 @@ def _normal(flag: str) -> str:
     return flag.replace("_", "-") if flag.startswith("--") else flag
 
 
-def _is_flag(word: str) -> bool:
+def is_flag(word: str) -> bool:
+    """Return whether a word of a command line is a flag; a negative number is none."""
     return len(word) > 1 and word[0] == "-" and not word[1].isdigit()
 
 
@@ -76,7 +77,7 @@ class _Words:
     def _split(self, argv: Sequence[str]) -> None:
         words = iter(argv)
         for word in words:
-            if _is_flag(word):
+            if is_flag(word):
                 self._flag(word, words)
             else:
                 self.bare.append(word)
@@ -87,9 +88,9 @@ class _Words:
             name = _normal(name)
             self.values.pop(name, None)
             taken = self.values[name] = [value] if equals else []
-            full = _SWITCH.match(name) is not None
+            full = SWITCH.match(name) is not None
             following = next(words, None)
-            while following is not None and not _is_flag(following):
+            while following is not None and not is_flag(following):
                 if full or (taken and name not in self.flags.many):
                     self.bare.append(following)
                 else:

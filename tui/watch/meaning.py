@@ -9,6 +9,7 @@ from tui.engines.marks import Progress
 from tui.engines.phase import Phase
 from tui.events import Checkpoint, GpuDriver, Hello, LogSource, Notice
 from tui.past_load import PastLoad
+from tui.provenance import Provenance
 from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
 from tui.watch.circumstances import circumstances
@@ -41,9 +42,10 @@ class Meaning:
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
     so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``checkpoint`` (the newest told). ``lost`` is the
-    first rank of the current load that went before its server and before any failure was told, None without
-    one. Properties tell of the current load, or of the one that ended last until the next is taken up.
+    load that became ready in this watch, None before that), ``checkpoint`` (the newest told).
+    ``provenance`` is under what the current load's server runs, None before that was told. ``lost`` is its
+    first rank that went before the server and before any failure was told, None without one. Properties tell
+    of the current load, or of the one that ended last until the next is taken up.
     """
 
     def __init__(self, options: WatchOptions) -> None:
@@ -61,6 +63,7 @@ class Meaning:
         self.past_loads = PastLoads()
         self.finished: PastLoad | None = None
         self.checkpoint: Checkpoint | None = None
+        self.provenance: Provenance | None = None
         self.dropped = 0
         self.lost: Member | None = None
         self.loads = 0

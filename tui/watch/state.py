@@ -31,6 +31,7 @@ from tui.events import (
     Processes,
     Tick,
 )
+from tui.provenance import Provenance
 from tui.signals import Evidence, GpuFault, HostSignals, Locks, Signals
 from tui.watch.follow import follow_request
 from tui.watch.history import past_load
@@ -39,13 +40,13 @@ from tui.watch.ladder import OPEN
 from tui.watch.load import Load
 from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
-from tui.watch.target import Server, choose, servers
+from tui.watch.target import SAME_S, Server, choose, servers
 from tui.watch.verdict.verdict import Verdict
 
 # fmt: off
 FROM_HOST = (
     Hello, Gpus, GpuDetails, GpuDriver, GpuFacts, GpuProcesses, Processes, Exit, Log, Probe, Pong,
-    Signals, HostSignals, Locks, GpuFault, Evidence,
+    Signals, HostSignals, Locks, GpuFault, Evidence, Provenance,
 )
 # fmt: on
 """Events that only the host can have made: the client's clock is set by these alone."""
@@ -127,12 +128,22 @@ class WatchState(Meaning):
                 self.past_loads.take(event)
             case Checkpoint():
                 self.checkpoint = event
+            case Provenance():
+                self._take_provenance(event)
             case BenchChoice():
                 self.bench.choose(event)
             case Dropped():
                 self.dropped += event.samples
             case _:
                 pass
+
+    def _take_provenance(self, event: Provenance) -> None:
+        """Keep what is told of the current load's server; a late answer may tell of another one."""
+        server = self.shown
+        if server is None or server.pid != event.pid:
+            return
+        if event.started_s is None or abs(event.started_s - server.started_s) < SAME_S:
+            self.provenance = event
 
     def _take_hello(self, event: Hello) -> None:
         """An agent reports; after a reboot of the host nothing that ran before is left."""
@@ -272,6 +283,7 @@ class WatchState(Meaning):
         self._load = Load(server, self.options, self._wanted, event.mono_s)
         self.loads += 1
         self.lost = None
+        self.provenance = None
         self.judging.new_load(event.mono_s)
         self.gpus.new_load()
         self.bench.armed = self.bench.armed or self.options.bench_on_ready
