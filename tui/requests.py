@@ -158,7 +158,8 @@ class BenchRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH):
     """Run a benchmark beside the server, in a process of its own.
 
     ``measured_on`` is returned in the result: this_machine where the agent is a local child and the server
-    is known by its URL alone. ``prompts`` come from a data set, [] for made ones.
+    is known by its URL alone. ``prompts`` come from a data set, [] for made ones. With ``self_test`` the
+    server is the agent's own mock beside it, whatever the URL.
     """
 
     run: str
@@ -168,6 +169,7 @@ class BenchRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH):
     api_key: str | None = None
     key_from_argv: bool = False
     measured_on: Literal["server_host", "this_machine"] = "server_host"
+    self_test: bool = False
 
 
 class BenchCancelRequest(Request, frozen=True, kw_only=True, tag=wire.BENCH_CANCEL):

@@ -1,4 +1,4 @@
-"""``tminus bench``: fire one benchmark at a source and wait for its result."""
+"""Benchmarks over a source that nobody else iterates: fire one after another and wait for each result."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tui.benchmark import BenchProgress, BenchResult, Percentiles
+from tui.benchmark import BenchProgress, BenchRecords, BenchResult, Percentiles
 from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import BenchCancelRequest, BenchRequest
 from tui.source import Source
@@ -15,12 +15,51 @@ CANCEL_S = 5.0
 NO_SAMPLES = Percentiles(mean=None, p50=None, p90=None, p99=None, samples=0)
 
 
+class SourceEnded(Exception):
+    """There is no further event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears of a run: its progress, and every other event of the source (its link, notices)."""
+    """Who hears of a run: its progress, its requests' records, and every other event of the source."""
 
     progress: Callable[[BenchProgress], None] = lambda _: None
+    records: Callable[[BenchRecords], None] = lambda _: None
     other: Callable[[AnyEvent], None] = lambda _: None
+
+
+class Heard:
+    """The events of a source, one at a time. A wait can be given up; the event comes the next time."""
+
+    def __init__(self, source: Source) -> None:
+        self._events: AsyncIterator[AnyEvent] = aiter(source)
+        self._coming: asyncio.Task[AnyEvent | None] | None = None
+
+    async def next(self, *others: "asyncio.Task[object]", timeout_s: float | None = None) -> AnyEvent | None:
+        """Return the next event; None when one of the others was done first or the time is over.
+
+        Raises SourceEnded.
+        """
+        self._coming = self._coming or asyncio.create_task(self._one())
+        await asyncio.wait({self._coming, *others}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if not self._coming.done():
+            return None
+        coming, self._coming = self._coming, None
+        event = coming.result()
+        if event is None:
+            raise SourceEnded
+        return event
+
+    async def close(self) -> None:
+        """Hear no more."""
+        if self._coming is not None:
+            self._coming.cancel()
+            await asyncio.gather(self._coming, return_exceptions=True)
+        if isinstance(self._events, AsyncGenerator):
+            await self._events.aclose()
+
+    async def _one(self) -> AnyEvent | None:
+        return await anext(self._events, None)
 
 
 async def bench(
@@ -28,55 +67,81 @@ async def bench(
     request: BenchRequest,
     listeners: Listeners,
     *,
+    heard: Heard | None = None,
     cancelled: asyncio.Event | None = None,
 ) -> BenchResult:
-    """Run one benchmark on a source that nobody iterates yet, and return its result; the caller closes it.
+    """Run one benchmark and return its result; ``heard`` goes on being heard, the caller closes the source.
 
     A result comes in every case: when the source ends or its link is lost, the run is lost with it, and the
     result says so. Set ``cancelled`` to end the run early; what was measured comes as a cancelled result.
     """
+    mine = heard or Heard(source)
+    wish = asyncio.create_task(_set(cancelled or asyncio.Event()))
     source.send(request)
-    running = asyncio.create_task(_result(source, request, listeners))
-    wish = asyncio.create_task((cancelled or asyncio.Event()).wait())
     try:
-        await asyncio.wait({running, wish}, return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
+        result = await _result(mine, request, listeners, wish)
+        if result is None:
             source.send(BenchCancelRequest(run=request.run))
-            await asyncio.wait({running}, timeout=CANCEL_S)
-        if running.done():
-            return running.result()
-        return without_figures(request, "cancelled", "the host gave no figures of it")
+            result = await _last_words(mine, request, listeners)
+        return result
     finally:
-        running.cancel()
         wish.cancel()
-        await asyncio.gather(running, wish, return_exceptions=True)
+        await asyncio.gather(wish, return_exceptions=True)
+        if heard is None:
+            await mine.close()
 
 
-async def _result(source: Source, request: BenchRequest, listeners: Listeners) -> BenchResult:
-    events = aiter(source)
+async def _last_words(heard: Heard, request: BenchRequest, listeners: Listeners) -> BenchResult:
+    """Wait a moment for the result of a run that was cancelled."""
+    over = asyncio.create_task(_after(CANCEL_S))
     try:
-        return await _first_result(events, request, listeners)
+        result = await _result(heard, request, listeners, over)
+        return result or without_figures(request, "cancelled", "the host gave no figures of it")
     finally:
-        if isinstance(events, AsyncGenerator):
-            await events.aclose()
+        over.cancel()
+        await asyncio.gather(over, return_exceptions=True)
 
 
-async def _first_result(
-    events: AsyncIterator[AnyEvent], request: BenchRequest, listeners: Listeners
-) -> BenchResult:
+async def _set(event: asyncio.Event) -> object:
+    return await event.wait()
+
+
+async def _after(seconds: float) -> object:
+    await asyncio.sleep(seconds)
+    return None
+
+
+async def _result(
+    heard: Heard, request: BenchRequest, listeners: Listeners, wish: "asyncio.Task[object]"
+) -> BenchResult | None:
+    """Return the result, None when the wish to end came first."""
     reached = False
-    async for event in events:
+    while not wish.done():
+        try:
+            event = await heard.next(wish)
+        except SourceEnded:
+            return without_figures(request, "failed", "the source ended before the benchmark did")
         if isinstance(event, BenchResult) and event.run == request.run:
             return event
-        if isinstance(event, BenchProgress):
-            listeners.progress(event)
+        if event is None or _told(event, listeners):
             continue
-        listeners.other(event)
         reached = reached or (isinstance(event, Link) and event.state == "up")
         sentence = _end_of(event, reached=reached)
         if sentence:
             return without_figures(request, "failed", sentence)
-    return without_figures(request, "failed", "the source ended before the benchmark did")
+    return None
+
+
+def _told(event: AnyEvent, listeners: Listeners) -> bool:
+    """Tell the listeners; return whether the event belongs to the run."""
+    if isinstance(event, BenchProgress):
+        listeners.progress(event)
+    elif isinstance(event, BenchRecords):
+        listeners.records(event)
+    else:
+        listeners.other(event)
+        return False
+    return True
 
 
 def _end_of(event: AnyEvent, *, reached: bool) -> str:

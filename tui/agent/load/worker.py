@@ -25,5 +25,11 @@ def serve(channel: Channel) -> None:
         if request["kind"] == wire.BENCH:
             from tui.agent.load import run as load_run
 
-            load_run.run(channel, request)
+            if request.get("self_test"):
+                from tui.agent.load import mock
+
+                with mock.beside(request):
+                    load_run.run(channel, request)
+            else:
+                load_run.run(channel, request)
             timeout_s = LINGER_S
