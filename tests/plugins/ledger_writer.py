@@ -26,14 +26,13 @@ def entry_of(name: str, number: int, records: int = RECORDS) -> RunEntry:
     return run_entry(result=result(f"{name}{number:06x}"), records=own)
 
 
-def start(path: Path, name: str, count: int, **options: object) -> "subprocess.Popen[str]":
+def start(path: Path, name: str, count: int) -> "subprocess.Popen[str]":
     """Start the process."""
-    return subprocess.Popen(  # pyright: ignore[reportCallIssue, reportUnknownVariableType]
+    return subprocess.Popen(
         [sys.executable, __file__, str(path), name, str(count)],
-        env={"PYTHONPATH": f"{HERE}:{HERE.parent.parent}", **options.pop("env", {})},  # pyright: ignore
+        env={"PYTHONPATH": f"{HERE}:{HERE.parent.parent}"},
         stdout=subprocess.PIPE,
         text=True,
-        **options,  # pyright: ignore[reportArgumentType]
     )
 
 
