@@ -1,0 +1,119 @@
+"""Runs as Markdown for a pull request: what differs first, then the comparison, then each run's figures.
+
+Names are somebody else's: nothing in them may become a link, a mention, a cell or markup.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from tui.benchmark import BenchComparison
+from tui.runs.entry import RunEntry
+from tui.runs.exporting.selection import Selection, model_of, succeeded, value_words
+from tui.runs.exporting.table import moment
+
+UNKNOWN = "-"
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#!|~])")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+
+
+def markdown(selection: Selection) -> str:
+    """Return the text."""
+    parts = [*_compared(selection.compared), *_runs(selection.entries), *_notes(selection.entries)]
+    return "\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """Return a text that shows as it is, whatever it holds."""
+    safe = "".join(_ENTITIES.get(letter, letter) for letter in text)
+    return _MARKUP.sub(r"\\\1", safe).replace("://", ":&#47;/")
+
+
+def figure(value: float | None) -> str:
+    """Return a figure with three digits or more."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
+
+
+def ratio_words(ratio: float, low: float | None, high: float | None) -> str:
+    """Return a ratio with its interval, as far as there is one."""
+    interval = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+    return f"{ratio:.3f}{interval}"
+
+
+def _compared(compared: BenchComparison | None) -> Iterator[str]:
+    if compared is None:
+        return
+    yield f"**B against A: {compared.word}.** {plain(compared.sentence)}"
+    yield ""
+    if compared.differences:
+        rows = [
+            (each.name, value_words(each.a, known=each.a_known), value_words(each.b, known=each.b_known))
+            for each in compared.differences
+        ]
+        yield from _table(("differs", "A", "B"), rows)
+    else:
+        yield "No setting is known to differ."
+    yield ""
+    ratios = [
+        (
+            f"{each.metric} ({each.unit})" if each.unit else each.metric,
+            figure(each.a),
+            figure(each.b),
+            ratio_words(each.ratio, each.low, each.high),
+            each.word,
+        )
+        for each in compared.ratios
+    ]
+    yield from _table(("metric", "A", "B", "B/A (95 %)", "B is"), ratios, numbers=frozenset((1, 2, 3)))
+    noise = "" if compared.noise is None else f", noise floor {compared.noise:.1%}"
+    yield ""
+    yield f"A: {_instances(compared.a_instances)}, B: {_instances(compared.b_instances)}{noise}."
+    yield from (f"- {plain(reason)}" for reason in compared.blockers)
+    yield ""
+
+
+def _instances(count: int) -> str:
+    return f"{count} start{'' if count == 1 else 's'} of the server"
+
+
+def _runs(entries: Sequence[RunEntry]) -> Iterator[str]:
+    heads = (
+        "run", "made", "model", "workload", "succeeded", "tokens/s", "requests/s", "TTFT p50 ms",
+        "TTFT p99 ms", "TPOT mean ms", "ITL p99 ms", "E2E p50 ms",
+    )  # fmt: skip
+    rows = [
+        (
+            entry.id,
+            moment(entry.made_wall_s),
+            model_of(entry),
+            entry.workload,
+            succeeded(entry.result),
+            figure(entry.result.output_tokens_per_s),
+            figure(entry.result.requests_per_s),
+            figure(entry.result.ttft_ms.p50),
+            figure(entry.result.ttft_ms.p99),
+            figure(entry.result.tpot_ms.mean),
+            figure(entry.result.itl_ms.p99),
+            figure(entry.result.e2e_ms.p50),
+        )
+        for entry in entries
+    ]
+    yield from _table(heads, rows, numbers=frozenset(range(5, 12)))
+
+
+def _notes(entries: Sequence[RunEntry]) -> Iterator[str]:
+    told = [entry for entry in entries if entry.result.sentence]
+    if told:
+        yield ""
+    for entry in told:
+        yield f"- {entry.id}: {plain(entry.result.sentence)}"
+
+
+def _table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()
+) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('--:' if place in numbers else '---' for place in range(len(heads)))} |"
+    for row in rows:
+        yield f"| {' | '.join(plain(cell) for cell in row)} |"
