@@ -1,7 +1,7 @@
-"""Flags of the engines that are one and the same by several names, and what they say about a configuration.
+"""Flags of the engines that are one and the same by several names, and which of them each start has anew.
 
 The first name of a group stands for all. Names that two engines spell alike may mean different things, so
-each engine has its own groups. Sources: each engine's own help and argument parser (SGLang 0.5, vLLM 0.11 to 0.24,
+each engine has its own groups. Sources: their own help and argument parsers (SGLang 0.5, vLLM 0.11 to 0.24,
 llama.cpp b6000 to b10434, TGI 3, TensorRT-LLM 1).
 """
 
@@ -102,6 +102,8 @@ REPEATED = frozenset(
 
 PER_START = frozenset(
     (
+        "--host",
+        "--hostname",
         "--port",
         "--nccl-port",
         "--dist-init-addr",

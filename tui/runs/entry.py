@@ -51,17 +51,25 @@ class Fingerprint(Part, frozen=True, kw_only=True):
 
 
 class Instance(Part, frozen=True, kw_only=True):
-    """One start of a server: host, process and when that started (wall clock of the host)."""
+    """One start of a server: host, process and when that started (wall clock of the host).
+
+    ``started_s`` is the same on the monotonic clock of the boot ``boot_id``: no clock that is set changes it.
+    """
 
     host: str
     pid: int | None
     started_wall_s: float | None
+    boot_id: str = ""
+    started_s: float | None = None
 
     @property
     def key(self) -> str:
         """A name for it; "" where it is not known, and then it equals no other."""
         if self.pid is None or self.started_wall_s is None:
             return ""
+        if self.boot_id and self.started_s is not None:
+            # Read again it may come out some milliseconds later.
+            return f"{self.host}/{self.boot_id}/{self.pid}/{int(self.started_s + 0.003)}"
         return f"{self.host}/{self.pid}/{self.started_wall_s:.0f}"
 
 
