@@ -48,7 +48,11 @@ class Tminus:
         own = {
             name: value for name, value in os.environ.items() if not name.startswith(("TMINUS_", "OPENAI_"))
         }
-        places = {"XDG_STATE_HOME": str(self.folder), "TMPDIR": str(self.folder)}
+        places = {
+            "XDG_STATE_HOME": str(self.folder),
+            "XDG_DATA_HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+        }
         return own | {"TMINUS_CONFIG": str(self.folder / "none.toml")} | places
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":

@@ -1,14 +1,33 @@
 """A benchmark's result as JSON, as text, as an exit code. Formulas: tui/agent/load/metrics.py."""
 
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from tui.bench.counters import ServerFigures
 from tui.bench.metrics import tokens_per_chunk
-from tui.benchmark import BenchResult, Percentiles
+from tui.bench.profiles import MANY
+from tui.bench.workload import workload_of
+from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
-_NAMES = {"ttft_ms": "TTFT", "itl_ms": "ITL (chunk gap)", "tpot_ms": "TPOT", "e2e_ms": "E2E latency"}
+WIDTH = 80
+CLIENT_BOUND_CPU = 0.7
+"""Of one core: published clients' figures drift above it (research on seven of them, section 4.3)."""
+CLIENT_BOUND_LAG = 0.1
+"""Of a chunk gap: so late an event loop (p99) shows in the gaps themselves (the same, section 6)."""
 STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
+_NAMES = {
+    "ttft_ms": "TTFT",
+    "ttfo_ms": "TTFO",
+    "itl_ms": "ITL (chunk gap)",
+    "tpot_ms": "TPOT",
+    "e2e_ms": "E2E latency",
+    "late_ms": "sent late",
+}
 _COLUMNS = ("mean", "p50", "p90", "p99")
+_UNKNOWN = ServerFigures()
 
 
-def json_object(result: BenchResult) -> dict[str, object]:
+def json_object(result: BenchResult, server: ServerFigures = _UNKNOWN) -> dict[str, object]:
     """Return the object that ``tminus bench --json`` prints; None (null) is what is not known."""
     return {
         "completed": result.completed,
@@ -21,35 +40,141 @@ def json_object(result: BenchResult) -> dict[str, object]:
         "output_tokens_per_s": _rounded(result.output_tokens_per_s),
         "requests_per_s": _rounded(result.requests_per_s),
         "achieved_concurrency": _rounded(result.achieved_concurrency),
+        "run": result.run,
         "outcome": result.outcome,
+        "fault": result.fault,
         "sentence": result.sentence,
         "model": result.model,
         "url": result.spec.url,
-        "concurrency": result.spec.concurrency,
-        "requests": result.spec.requests,
-        "input_tokens_asked": result.spec.input_tokens,
-        "output_tokens_asked": result.spec.output_tokens,
+        **_asked(result.spec),
         "input_tokens": result.input_tokens,
         "output_tokens": result.output_tokens,
         "tokens_counted_by": result.tokens_counted_by,
         "tokens_per_chunk": _rounded(tokens_per_chunk(result)),
+        "chunks": result.chunks,
+        "ended_early": result.ended_early,
+        "ttfo_ms": _percentiles(result.ttfo_ms),
         "duration_s": _rounded(result.duration_s),
-        "client_cpu_fraction": _rounded(result.client_cpu_fraction),
-        "measured_on": result.measured_on,
+        "steady_s": _rounded(result.steady_s),
+        "steady_output_tokens_per_s": _rounded(result.steady_tokens_per_s),
+        "goodput_per_s": _rounded(result.goodput_per_s),
+        "good": result.good,
+        "first_ttft_ms": _rounded(result.first_ttft_ms),
+        "connect_ms": _rounded(result.connect_ms),
+        **_circumstances(result),
+        **_server(server),
     }
 
 
-def text_lines(result: BenchResult) -> list[str]:
-    """Return the result for people: how it went, the rates, the latencies, where it was measured."""
-    lines = [f"{result.outcome}: {result.sentence}"]
+def _asked(spec: BenchSpec) -> dict[str, object]:
+    limits = spec.limits
+    return {
+        "profile": spec.profile,
+        "workload": workload_of(spec),
+        "concurrency": spec.concurrency,
+        "requests": spec.requests,
+        "arrival": spec.arrival,
+        "rate_per_s": spec.rate_per_s,
+        "input_tokens_asked": spec.input_tokens,
+        "output_tokens_asked": spec.output_tokens,
+        "data": spec.data,
+        "series": spec.series,
+        "level": spec.level,
+        "levels": spec.levels,
+        "ttft_limit_ms": limits.ttft_ms if limits else None,
+        "tpot_limit_ms": limits.tpot_ms if limits else None,
+        "e2e_limit_ms": limits.e2e_ms if limits else None,
+    }
+
+
+def _circumstances(result: BenchResult) -> dict[str, object]:
+    """Return what tells how far the figures can be trusted."""
+    warmup = result.warmup
+    return {
+        "warmup_requests": warmup.requests if warmup else None,
+        "warmup_s": _rounded(warmup.seconds) if warmup else None,
+        "warmup_agreed": warmup.agreed if warmup else None,
+        "others_running": result.others_running,
+        "flush": result.flush,
+        "flush_sentence": result.flush_sentence,
+        "client_cpu_fraction": _rounded(result.client_cpu_fraction),
+        "client_bound": client_bound(result),
+        "lag_ms": _percentiles(result.lag_ms),
+        "late_ms": _percentiles(result.late_ms),
+        "event_loop": result.event_loop,
+        "records_dropped": result.records_dropped,
+        "measured_on": result.measured_on,
+        "counters": {each.name: {"before": each.before, "after": each.after} for each in result.counters},
+    }
+
+
+def _server(figures: ServerFigures) -> dict[str, object]:
+    return {
+        "acceptance_length": _rounded(figures.acceptance_length),
+        "acceptance_rate": _rounded(figures.acceptance_rate),
+        "prefix_hit_rate": _rounded(figures.prefix_hit_rate),
+        "server_output_tokens": _rounded(figures.generated_tokens),
+        "server_output_tokens_per_s": _rounded(figures.generated_tokens_per_s),
+    }
+
+
+def text_lines(result: BenchResult, server: ServerFigures = _UNKNOWN) -> list[str]:
+    """Return the result for people, 80 columns wide: how it went, rates, latencies, circumstances."""
+    lines = wrapped(f"{result.outcome}: {result.sentence}")
     if result.completed:
-        lines += [_rates(result), "", *_table(result), ""]
-    return [*lines, *_remarks(result)]
+        lines += [*wrapped(_rates(result)), "", *_table(result), ""]
+    return [*lines, *_each_wrapped(_remarks(result, server))]
+
+
+def level_lines(results: Sequence[BenchResult]) -> list[str]:
+    """Return a sweep for people: a line for each level, then what is to be said of any of them."""
+    whole = f"{len(results)} of {results[0].spec.levels} levels"
+    head = "streams" if results[0].spec.rate_per_s is None else "rate"
+    columns = ("tok/s", "req/s", "TTFT p50", "p90", "TPOT", "ITL p90", "in flight", "failed")
+    lines = [f"{whole}: {workload_of(results[0].spec)} and on", ""]
+    lines += [head.rjust(8) + "".join(name.rjust(9 if name != "in flight" else 10) for name in columns)]
+    lines += [_level(result) for result in results]
+    lines += [" " * 8 + "latencies in ms; tok/s are output tokens/s of all streams", ""]
+    for result in results:
+        remarks = (
+            [] if result.completed and result.outcome == "done" else [f"{result.outcome}: {result.sentence}"]
+        )
+        remarks += _doubts(result)
+        lines += _each_wrapped(f"{level_name(result.spec)}: {remark}" for remark in remarks)
+    return [*lines, *wrapped(_where(results[-1]))]
+
+
+def level_name(spec: BenchSpec) -> str:
+    """Return what one level of a sweep is called."""
+    if spec.rate_per_s is not None:
+        return f"{spec.rate_per_s:g} requests/s"
+    return "1 stream" if spec.concurrency == 1 else f"{spec.concurrency} streams"
 
 
 def exit_code(result: BenchResult) -> int:
     """Return 0 when the run was made, 1 when no request succeeded."""
     return 0 if result.completed else 1
+
+
+def client_bound(result: BenchResult) -> bool | None:
+    """Tell whether the generator, not the server, may have set the figures; None where that is not known.
+
+    It does when it uses more than 70 % of a core, or its event loop lags (p99) by more than a tenth of the
+    median chunk gap.
+    """
+    cpu, lag, gap = result.client_cpu_fraction, result.lag_ms.p99, result.itl_ms.p50
+    if cpu is None:
+        return None
+    return cpu > CLIENT_BOUND_CPU or (lag is not None and gap is not None and lag > CLIENT_BOUND_LAG * gap)
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a text in lines of 80 columns; a long word (a URL, a path) is left whole."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+
+
+def _each_wrapped(texts: "Iterator[str]") -> list[str]:
+    return [line for text in texts for line in wrapped(text)]
 
 
 def _percentiles(values: Percentiles) -> dict[str, float | None]:
@@ -65,36 +190,111 @@ def _figure(value: float | None, digits: int = 1) -> str:
 
 
 def _rates(result: BenchResult) -> str:
+    spec = result.spec
+    reached = "at most " if spec.rate_per_s is not None else ""
     words = [
         f"{_figure(result.output_tokens_per_s)} output tokens/s",
         f"{_figure(result.requests_per_s, 2)} requests/s",
-        f"concurrency {_figure(result.achieved_concurrency, 2)} of {result.spec.concurrency}",
+        f"concurrency {_figure(result.achieved_concurrency, 2)} of {reached}{spec.concurrency}",
         f"{_figure(result.duration_s)} s",
     ]
+    if result.steady_tokens_per_s is not None:
+        words.append(
+            f"{_figure(result.steady_tokens_per_s)} while all were busy ({_figure(result.steady_s)} s)"
+        )
+    if result.goodput_per_s is not None:
+        words.append(f"goodput {_figure(result.goodput_per_s, 2)}/s ({result.good} of {result.completed})")
     return ", ".join(words)
 
 
 def _table(result: BenchResult) -> list[str]:
-    lines = [" " * 15 + "".join(name.rjust(11) for name in _COLUMNS) + "   ms"]
-    for field, name in _NAMES.items():
-        values: Percentiles = getattr(result, field)
-        cells = [_figure(getattr(values, column), 2).rjust(11) for column in _COLUMNS]
+    rows = [(name, getattr(result, field)) for field, name in _NAMES.items() if _is_shown(result, field)]
+    columns = [name for name in _COLUMNS if name != "p99" or any(row.p99 is not None for _, row in rows)]
+    lines = [" " * 15 + "".join(name.rjust(11) for name in columns) + "   ms"]
+    for name, values in rows:
+        cells = [_figure(getattr(values, column), 2).rjust(11) for column in columns]
         lines.append(name.ljust(15) + "".join(cells))
     return lines
 
 
-def _remarks(result: BenchResult) -> list[str]:
+def _is_shown(result: BenchResult, field: str) -> bool:
+    """TTFO is of its own where a model reasons first, lateness where requests have a time of their own."""
+    if field == "ttfo_ms":
+        return bool(result.ttfo_ms.samples) and result.ttfo_ms != result.ttft_ms
+    return field != "late_ms" or bool(result.late_ms.samples)
+
+
+def _level(result: BenchResult) -> str:
+    spec = result.spec
+    cells = (
+        _figure(result.output_tokens_per_s).rjust(9),
+        _figure(result.requests_per_s, 2).rjust(9),
+        _figure(result.ttft_ms.p50).rjust(9),
+        _figure(result.ttft_ms.p90).rjust(9),
+        _figure(result.tpot_ms.mean, 2).rjust(9),
+        _figure(result.itl_ms.p90, 2).rjust(9),
+        _figure(result.achieved_concurrency).rjust(10),
+        str(result.failed).rjust(9),
+    )
+    name = str(spec.concurrency) if spec.rate_per_s is None else f"{spec.rate_per_s:g}/s"
+    return name.rjust(8) + "".join(cells)
+
+
+def _remarks(result: BenchResult, server: ServerFigures) -> Iterator[str]:
+    yield _where(result)
+    if result.first_ttft_ms is not None:
+        cold = ", cold: nothing was sent before it" if not result.spec.warmup_s else ", before the warm-up"
+        yield f"TTFT of the very first request: {result.first_ttft_ms:,.1f} ms{cold}"
+    if result.completed and result.ttft_ms.p99 is None:
+        yield f"p99 is not shown: {result.ttft_ms.samples} requests are too few for one (100)"
+    per_chunk = tokens_per_chunk(result)
+    if per_chunk is not None and per_chunk > 1.05:
+        yield f"{per_chunk:.2f} tokens a chunk: ITL is a gap between chunks, TPOT the time of a token"
+    yield from _of_server(server)
+    yield from _doubts(result)
+    if result.flush != "not_asked":
+        yield f"prefix cache flush {result.flush}: {result.flush_sentence}".rstrip(": ")
+    if result.client_cpu_fraction is not None:
+        lag = result.lag_ms.p99
+        late = "" if lag is None else f", its event loop lagged by {lag:.2f} ms (p99)"
+        yield f"the load generator used {result.client_cpu_fraction:.0%} of a core{late}"
+
+
+def _of_server(server: ServerFigures) -> Iterator[str]:
+    words: list[str] = []
+    if server.acceptance_length is not None:
+        rate = "" if server.acceptance_rate is None else f" (rate {server.acceptance_rate:.0%})"
+        words.append(f"acceptance length {server.acceptance_length:.2f}{rate}")
+    if server.prefix_hit_rate is not None:
+        words.append(f"prefix hit rate {server.prefix_hit_rate:.1%}")
+    if words:
+        yield "by the server's counters: " + ", ".join(words)
+    if server.sentence:
+        yield server.sentence
+
+
+def _doubts(result: BenchResult) -> Iterator[str]:
+    """Give what stands between the figures and what they are taken for."""
+    if client_bound(result):
+        yield "client-bound: the load generator was the limit, the server may be faster than this"
+    if result.warmup is not None and result.warmup.agreed is False:
+        yield f"the rate had not settled after {result.warmup.seconds:.0f} s of warm-up"
+    if result.others_running:
+        yield f"{result.others_running:.0f} requests of others ran at its start"
+
+
+def _where(result: BenchResult) -> str:
     spec = result.spec
     where = "beside the server" if result.measured_on == "server_host" else "from this machine"
     how = f"measured {where}" if result.completed else f"asked {where}"
     to = f"{result.model} at {spec.url}" if result.model else spec.url
-    lines = [
-        f"{spec.requests} requests of {spec.input_tokens} tokens in, {spec.output_tokens} out, "
-        f"{spec.concurrency} at a time, to {to}, {how}"
-    ]
-    per_chunk = tokens_per_chunk(result)
-    if per_chunk is not None and per_chunk > 1.05:
-        lines.append(f"{per_chunk:.2f} tokens a chunk: ITL is a gap between chunks, TPOT the time of a token")
-    if result.client_cpu_fraction is not None:
-        lines.append(f"the load generator used {result.client_cpu_fraction:.0%} of a core")
-    return lines
+    requests = "requests" if spec.requests >= MANY else f"{spec.requests} requests"
+    lengths = (
+        f"data set {spec.data}" if spec.data else f"{spec.input_tokens} tokens in, {spec.output_tokens} out"
+    )
+    named = f"{spec.profile}: " if spec.profile else ""
+    if spec.rate_per_s is not None:
+        pace = f"{spec.rate_per_s:g} a second ({spec.arrival})"
+    else:
+        pace = f"{spec.concurrency} at a time"
+    return f"{named}{requests} of {lengths}, {pace}, to {to}, {how}"

@@ -4,14 +4,12 @@ import hashlib
 import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tui import profiles_file
 from tui.bench.dataset import MOST_BYTES, WrongData, prompts_of
 from tui.bench.profiles import DEFAULT, Profile, WrongProfile, changed, specs_of
 from tui.bench.workload import Workload
-from tui.benchmark import BenchSpec
 from tui.requests import Prompt
 from tui.settings import Choices, UsageFault
 
@@ -37,15 +35,7 @@ FIELDS = {
 """Settings that change a profile -> its fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What will be run: the levels, and the conversations of the data set ([] for made ones)."""
-
-    workload: Workload
-    prompts: list[Prompt]
-
-
-def plan_for(choices: Choices, environ: Mapping[str, str] = os.environ) -> Plan:
+def plan_for(choices: Choices, environ: Mapping[str, str] = os.environ) -> Workload:
     """Return what the choices ask for. Raises UsageFault for a wrong profile, change or data set."""
     return planned(chosen_profile(choices, environ), choices)
 
@@ -60,7 +50,7 @@ def chosen_profile(choices: Choices, environ: Mapping[str, str] = os.environ) ->
         raise profiles_file.fault_of(error) from None
 
 
-def planned(profile: Profile, choices: Choices) -> Plan:
+def planned(profile: Profile, choices: Choices) -> Workload:
     """Return the runs of a profile against the server that was chosen. Raises UsageFault."""
     prompts, data = read_data(profile.data) if profile.data else ([], "")
     specs = specs_of(
@@ -73,7 +63,7 @@ def planned(profile: Profile, choices: Choices) -> Plan:
         despite_load=choices.anyway,
         data=data,
     )
-    return Plan(Workload(profile.name, profile.about, tuple(specs), tuple(prompts)), prompts)
+    return Workload(profile.name, profile.about, tuple(specs), tuple(prompts))
 
 
 def read_data(name: str) -> tuple[list[Prompt], str]:
@@ -92,8 +82,3 @@ def read_data(name: str) -> tuple[list[Prompt], str]:
         raise UsageFault(f"the data set {path} {error}") from None
     digest = hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
     return prompts, f"{path.name} {digest}"
-
-
-def prompts_for(plan: Plan, spec: BenchSpec) -> list[Prompt]:
-    """Return the conversations that a level can come to use, its warm-up included: no more is sent."""
-    return plan.prompts[: spec.requests + 4 * spec.concurrency]

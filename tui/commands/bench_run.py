@@ -1,92 +1,92 @@
-"""``tminus bench``: find the server, run one benchmark beside it, print the result."""
+"""``tminus bench``: find the server, run the levels of a workload beside it, print what came of it."""
 
 import asyncio
 import json
-import math
 import sys
-import time
 import uuid
-from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
-from tui.bench.report import STAGES, exit_code, json_object, text_lines
-from tui.benchmark import BenchProgress, BenchResult
-from tui.commands import start
-from tui.commands.bench import Listeners, bench, without_figures
+from tui.bench.report import exit_code, json_object, level_lines, text_lines
+from tui.bench.workload import Workload
+from tui.benchmark import BenchProgress, BenchRecord, BenchRecords, BenchResult, BenchSpec
+from tui.commands import bench_keep, bench_plan, start
+from tui.commands.bench import Heard, Listeners, SourceEnded, bench, without_figures
+from tui.commands.bench_find import NoServer, find, for_server
+from tui.commands.bench_tell import Teller, agrees, can_ask
+from tui.engines.counters import counters_for, figures_of
 from tui.events import AnyEvent, Goodbye, Link
-from tui.requests import AnyRequest, BenchRequest, FollowRequest
+from tui.requests import BenchRequest, FollowRequest, ProveRequest
 from tui.settings import Choices
 from tui.source import Source
 from tui.terminal import exit_signals
+from tui.transport.clean import clean
 from tui.watch.options import WatchOptions
+from tui.watch.proving import prove_request
 from tui.watch.state import WatchState
 
-FIND_S = 5.0
 CLOSE_S = 5.0
 LOST = 4
-SAY_EVERY_S = 2.0
-NO_SERVER = "no SGLang, vLLM or llama.cpp server was found there; give --url where it cannot be found"
 
 
-class Resumed:
-    """A source some of whose events were taken already; the rest comes from here."""
+class Host:
+    """What is heard of the host: its state, and why it cannot be reached any more.
 
-    def __init__(self, source: Source, events: AsyncIterator[AnyEvent]) -> None:
-        self._source = source
-        self._events = events
+    What the state wants to know of the server it follows is asked for, so that a kept run can say under what
+    it was made; all but probes, which are requests themselves. ``near`` False: nothing of this machine, where
+    only the load generator runs, belongs to the server.
+    """
 
-    def __aiter__(self) -> AsyncIterator[AnyEvent]:
-        return self._events
-
-    def send(self, request: AnyRequest) -> None:
-        """Pass a request on."""
-        self._source.send(request)
-
-    async def close(self) -> None:
-        """End the source."""
-        await self._source.close()
-
-
-class Listener:
-    """Hears the link and the progress of a run: says what is worth a line, keeps what ends it."""
-
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, source: Source, options: WatchOptions, *, near: bool) -> None:
+        self.state = WatchState(options)
         self.lost = ""
         self.fault: str | None = None
-        self._quiet = quiet
-        self._said_s = 0.0
+        self.records: list[BenchRecord] = []
+        self._source = source
+        self._near = near
+        self._followed: FollowRequest | None = None
+        self._proven: ProveRequest | None = None
 
-    def other(self, event: AnyEvent) -> None:
-        """Keep why the host cannot be reached any more."""
+    def take(self, event: AnyEvent) -> str:
+        """Take an event in; return why the host is lost, "" while it is not."""
         if isinstance(event, Link) and event.state == "failed":
             self.lost, self.fault = event.sentence, event.fault
         elif isinstance(event, Goodbye):
             self.lost = event.sentence
+        if self._near:
+            self.state.apply(event)
+            self._ask()
+        return self.lost
 
-    def progress(self, event: BenchProgress) -> None:
-        """Say how far the run is, every two seconds."""
-        now_s = time.monotonic()
-        if self._quiet or now_s - self._said_s < SAY_EVERY_S:
-            return
-        self._said_s = now_s
-        known = event.output_tokens_per_s is not None and event.output_tokens > 0
-        rate = f", {event.output_tokens_per_s:.1f} output tokens/s" if known else ""
-        done = event.completed + event.failed
-        noun = "request" if event.requests == 1 else "requests"
-        stage = STAGES[event.stage]
-        start.say(f"{stage}: {done} of {event.requests} {noun}, {event.in_flight} in flight{rate}")
+    def other(self, event: AnyEvent) -> None:
+        """Take an event in."""
+        self.take(event)
+
+    def keep(self, event: BenchRecords) -> None:
+        """Keep the records of a run."""
+        self.records += event.records
+
+    def _ask(self) -> None:
+        follow = self.state.wanted
+        if follow is not None and follow != self._followed:
+            self._followed = follow
+            self._source.send(replace(follow, probe=None))
+        prove = prove_request(self.state)
+        if prove is not None and prove != self._proven:
+            self._proven = prove
+            self._source.send(prove)
 
 
 def run(choices: Choices) -> int:
     """Benchmark the server that was chosen; return the exit code."""
+    workload = bench_plan.plan_for(choices)
     options = start.options_for(choices)
-    return asyncio.run(_run(choices, options))
+    return asyncio.run(_run(choices, options, workload))
 
 
-async def _run(choices: Choices, options: WatchOptions) -> int:
+async def _run(choices: Choices, options: WatchOptions, workload: Workload) -> int:
     source = start.bench_source(choices, options)
-    listener = Listener(quiet=choices.json)
+    host = Host(source, options, near=start.host_of(choices) is not None)
     stop = asyncio.Event()
     codes: list[int] = []
 
@@ -94,91 +94,126 @@ async def _run(choices: Choices, options: WatchOptions) -> int:
         codes.append(code)
         stop.set()
 
+    heard = Heard(source)
+    chain = Chain(choices, workload, source, heard, host, stop)
     try:
         with exit_signals(leave):
-            result = await _measure(source, choices, options, listener, stop)
+            await chain.run(options)
     finally:
+        await heard.close()
         await asyncio.wait({asyncio.ensure_future(source.close())}, timeout=CLOSE_S)
-    _print(result, json_wanted=choices.json)
+    chain.tell_all()
     if codes:
         return codes[0]
-    if listener.lost:
-        start.say(listener.lost + start.host_hint(choices, listener.fault))
+    if host.lost:
+        start.say(host.lost + start.host_hint(choices, host.fault))
         return LOST
-    return exit_code(result)
+    return max(exit_code(result) for result in chain.results)
 
 
-async def _measure(
-    source: Source, choices: Choices, options: WatchOptions, listener: Listener, stop: asyncio.Event
-) -> BenchResult:
-    request = BenchRequest(run=uuid.uuid4().hex[:8], spec=start.spec_for(choices), api_key=options.api_key)
-    events = aiter(source)
-    if start.host_of(choices) is None:
-        request = replace(request, measured_on="this_machine")
-    elif options.url is None:
-        state = WatchState(options)
-        sentence = await _found(events, state, listener, stop)
-        if sentence:
-            return without_figures(request, "cancelled" if stop.is_set() else "failed", sentence)
-        request = _for_server(state, request)
-        source.send(FollowRequest(pid=_wanted(state).pid, started_s=_wanted(state).started_s))
-    listeners = Listeners(progress=listener.progress, other=listener.other)
-    return await bench(Resumed(source, events), request, listeners, cancelled=stop)
+class Chain:
+    """The levels of a workload, one after another over one source. What is done is kept whatever follows."""
+
+    def __init__(
+        self,
+        choices: Choices,
+        workload: Workload,
+        source: Source,
+        heard: Heard,
+        host: Host,
+        stop: asyncio.Event,
+    ) -> None:
+        self.results: list[BenchResult] = []
+        self._choices = choices
+        self._workload = workload
+        self._source = source
+        self._heard = heard
+        self._host = host
+        self._stop = stop
+        self._teller = Teller(quiet=choices.json)
+        self._despite_load = choices.anyway
+        self._kept: list[str] = []
+
+    async def run(self, options: WatchOptions) -> None:
+        """Find the server and run the levels, until one gives no figures."""
+        specs = self._workload.specs
+        first = self._request(specs[0], options)
+        here = start.host_of(self._choices) is None
+        if not here and options.url is None:
+            try:
+                await find(self._heard, self._host.state, self._host.take, self._stop)
+            except NoServer as none:
+                outcome = "cancelled" if self._stop.is_set() else "failed"
+                self._done(without_figures(first, outcome, str(none)))
+                return
+        for spec in specs:
+            result = await self._level(self._request(spec, options))
+            self._done(result)
+            if result.outcome == "cancelled" or not result.completed or self._stop.is_set():
+                return
+
+    def tell_all(self) -> None:
+        """Print what a person reads: the one result, or a line for each level; and what is kept of it."""
+        if self._choices.json:
+            return
+        several = len(self._workload.specs) > 1
+        lines = (
+            level_lines(self.results) if several else text_lines(self.results[0], figures_of(self.results[0]))
+        )
+        _print([*lines, *self._kept])
+
+    def _request(self, spec: BenchSpec, options: WatchOptions) -> BenchRequest:
+        """Return what is sent for a level: to the server that was found, or to the URL that was named."""
+        request = BenchRequest(
+            run=uuid.uuid4().hex[:8],
+            spec=replace(spec, despite_load=self._despite_load),
+            prompts=self._workload.prompts_of(spec),
+            counters=counters_for(None),
+            api_key=options.api_key,
+        )
+        if start.host_of(self._choices) is None:
+            return replace(request, measured_on="this_machine")
+        return request if options.url is not None else for_server(self._host.state, request)
+
+    async def _level(self, request: BenchRequest) -> BenchResult:
+        """Run one level; where others use the server, ask a person whether to measure all the same."""
+        result = await self._bench(request)
+        if result.fault != "busy" or self._choices.json or not can_ask() or self._stop.is_set():
+            return result
+        try:
+            agreed = await agrees(f"{result.sentence}; measure all the same?", self._heard, self._stop)
+        except SourceEnded:
+            return result
+        if not agreed:
+            return result
+        self._despite_load = True
+        again = replace(request, run=uuid.uuid4().hex[:8], spec=replace(request.spec, despite_load=True))
+        return await self._bench(again)
+
+    async def _bench(self, request: BenchRequest) -> BenchResult:
+        self._host.records.clear()
+        self._teller.spec = request.spec
+        listeners = Listeners(self._progress, self._host.keep, self._host.other)
+        return await bench(self._source, request, listeners, heard=self._heard, cancelled=self._stop)
+
+    def _progress(self, event: BenchProgress) -> None:
+        self._teller.progress(event)
+        self._host.take(event)
+
+    def _done(self, result: BenchResult) -> None:
+        """Keep a result at once, and print it where a program reads."""
+        self.results.append(result)
+        told = bench_keep.keep(
+            result, tuple(self._host.records), self._host.state, write=self._choices.record
+        )
+        if self._choices.json:
+            _print([json.dumps(json_object(result, figures_of(result)))])
+        else:
+            self._kept += told
 
 
-async def _found(
-    events: AsyncIterator[AnyEvent], state: WatchState, listener: Listener, stop: asyncio.Event
-) -> str:
-    """Wait until the state knows the server; return why there is none, empty when there is one."""
-    finding = asyncio.create_task(_find(events, state, listener))
-    ending = asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({finding, ending}, return_when=asyncio.FIRST_COMPLETED)
-        return finding.result() if finding.done() else "cancelled before a server was found"
-    finally:
-        finding.cancel()
-        ending.cancel()
-        await asyncio.gather(finding, ending, return_exceptions=True)
-
-
-async def _find(events: AsyncIterator[AnyEvent], state: WatchState, listener: Listener) -> str:
-    """Take events in until a server is known, for about 5 s from when the host has answered.
-
-    The clock is looked at with each event (the heartbeat brings one a second): cutting off the wait for the
-    next one would end the source for the benchmark as well.
-    """
-    until_s = math.inf
-    while time.monotonic() < until_s:
-        event = await anext(events, None)
-        if event is None:
-            return state.link.sentence or "the source ended before a server was found"
-        state.apply(event)
-        listener.other(event)
-        if listener.lost:
-            return listener.lost
-        if state.choice.kind == "several":
-            return state.choice.sentence
-        if state.target is not None and _wanted(state).probe is not None:
-            return ""
-        if state.hello is not None and until_s == math.inf:
-            until_s = time.monotonic() + FIND_S
-    return "" if _wanted(state).probe is not None else NO_SERVER
-
-
-def _wanted(state: WatchState) -> FollowRequest:
-    return state.wanted or FollowRequest(pid=None)
-
-
-def _for_server(state: WatchState, request: BenchRequest) -> BenchRequest:
-    """Return the request for the server that was found."""
-    plan = _wanted(state).probe
-    if plan is None:
-        return request
-    spec = replace(request.spec, url=plan.url, model=plan.expected_model)
-    return replace(request, spec=spec, api_key=plan.api_key, key_from_argv=plan.key_from_argv)
-
-
-def _print(result: BenchResult, *, json_wanted: bool) -> None:
-    lines = [json.dumps(json_object(result))] if json_wanted else text_lines(result)
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
+def _print(lines: list[str]) -> None:
+    encoding = sys.stdout.encoding or "utf-8"
+    text = "".join(f"{clean(line)}\n" for line in lines)
+    sys.stdout.buffer.write(text.encode(encoding, "replace"))
+    sys.stdout.buffer.flush()

@@ -15,6 +15,7 @@ from tui.journal.header import Asked
 from tui.journal.heard import JournalOnceHeard
 from tui.journal.writer import Keep, check_folder, open_journal
 from tui.requests import ProbePlan, WatchRequest
+from tui.runs.keeping import KeptRuns
 from tui.runs.past_loads import FILE_NAME as LOADS_NAME
 from tui.runs.past_loads import PastLoadsFile
 from tui.session import Session
@@ -78,7 +79,7 @@ def check(choices: Choices) -> None:
 
 def spec_for(choices: Choices) -> BenchSpec:
     """Return the workload that was asked for (a sweep's first level). The session fills in URL and model."""
-    return bench_plan.plan_for(choices).workload.specs[0]
+    return bench_plan.plan_for(choices).specs[0]
 
 
 def workloads_for(choices: Choices) -> list[Workload]:
@@ -86,10 +87,10 @@ def workloads_for(choices: Choices) -> list[Workload]:
 
     A profile whose data set cannot be read is left out, and that is said: a watch does not need it.
     """
-    found = [bench_plan.plan_for(choices).workload]
+    found = [bench_plan.plan_for(choices)]
     for profile in profiles_file.load_profiles(os.environ).values():
         try:
-            workload = bench_plan.planned(profile, choices).workload
+            workload = bench_plan.planned(profile, choices)
         except UsageFault as fault:
             say(f"the profile {profile.name} is left out: {fault}")
         else:
@@ -112,6 +113,7 @@ def open_session(choices: Choices, *, recorded: bool = True) -> Session:
         profiles=others,
         journal=journal_for(choices, options) if recorded else None,
         past=past_loads_for(choices),
+        runs=KeptRuns(ledger_path(), write=choices.record) if recorded else None,
     )
 
 
@@ -150,6 +152,13 @@ def asked_of(options: WatchOptions) -> Asked:
 def past_loads_for(choices: Choices) -> PastLoadsFile:
     """Return where past loads are read from, and kept unless nothing is to be recorded."""
     return PastLoadsFile(state_folder() / LOADS_NAME, write=choices.record)
+
+
+def ledger_path() -> Path:
+    """Return where this user's benchmarks and loads are kept."""
+    import platformdirs
+
+    return platformdirs.user_data_path("tminus") / "runs.sqlite"
 
 
 def recordings_folder() -> Path:
@@ -205,11 +214,14 @@ def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bo
 
 
 def bench_source(choices: Choices, options: WatchOptions) -> Source:
-    """Return the agent that runs a benchmark: beside the server, or here for a URL alone. It reads no GPU."""
+    """Return the agent that runs a benchmark: beside the server, or here for a URL alone.
+
+    Beside a server it reads the GPUs, which are part of what a run was made under.
+    """
     host = host_of(choices)
     if host in (None, LOCAL):
-        return local_agent(options, gpus=False)
-    return remote_agent(host, choices, options, gpus=False)
+        return local_agent(options, gpus=host is not None)
+    return remote_agent(host, choices, options)
 
 
 def watch_request(options: WatchOptions, *, gpus: bool = True) -> WatchRequest:
