@@ -23,7 +23,7 @@ from tui.benchmark import BenchProgress, BenchResult, BenchSpec
 from tui.events import AnyEvent
 from tui.requests import BenchCancelRequest, BenchRequest
 
-OUTPUT_TOKENS = 100  # above what preflight (4) and warm-up (64) ask for, so that a script can tell them apart
+OUTPUT_TOKENS = 100  # above what the preflight asks for (4), so that a script can tell them apart
 
 Step = bytes | float | Literal["close", "reset", "restart"]
 Reply = Callable[["Asked"], Iterable[Step]]
@@ -46,7 +46,7 @@ class Asked:
 
     @property
     def measured(self) -> bool:
-        """True for a request of the measurement proper."""
+        """True for a request of the workload (of the measurement, where there is no warm-up)."""
         return self.tokens == OUTPUT_TOKENS
 
 
@@ -288,6 +288,7 @@ def make_spec(url: str, **fields: Any) -> BenchSpec:
         "input_tokens": 8,
         "output_tokens": OUTPUT_TOKENS,
         "timeout_s": 10.0,
+        "warmup_s": 0.0,
     }
     return BenchSpec(url=url, **{**small, **fields})
 

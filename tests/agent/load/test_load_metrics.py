@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from tui.agent.http.response import FramingError, Response
 from tui.agent.load.connections import Exchange
+from tui.agent.load.flight import Arrival, Flight
 from tui.agent.load.judge import Asked
-from tui.agent.load.metrics import Samples, Tally
+from tui.agent.load.metrics import Tally
+from tui.agent.load.samples import Samples
 from tui.agent.load.stream import StreamReader, read_exchange
 
 
@@ -28,10 +30,14 @@ def _exchange(sent_s: float, stamps_s: list[float], tokens: int) -> Exchange:
     return exchange
 
 
+def _flight(exchange: Exchange, due_s: float | None = None, tokens: int = 3) -> Flight:
+    return Flight(0, Asked(None, tokens), exchange, Arrival(0, due_s, measured=True))
+
+
 def test_the_metrics_of_two_requests_are_those_worked_out_by_hand() -> None:
-    tally = Tally(Asked(None, 3))
+    tally = Tally()
     for exchange in (_exchange(10.0, [10.1, 10.2, 10.4], 3), _exchange(10.5, [10.8, 10.9, 11.0], 5)):
-        tally.add(exchange, read_exchange(exchange))
+        tally.add(_flight(exchange), read_exchange(exchange))
     figures = tally.fields()
     assert figures["ttft_ms"] == pytest.approx(
         {"mean": 200.0, "p50": 200.0, "p90": 280.0, "p99": None, "samples": 2}
@@ -53,10 +59,10 @@ def test_the_metrics_of_two_requests_are_those_worked_out_by_hand() -> None:
 
 
 def test_a_failed_request_is_in_the_duration_and_the_concurrency_but_not_in_the_throughput() -> None:
-    tally = Tally(Asked(None, 3))
+    tally = Tally()
     good, bad = _exchange(0.0, [1.0, 2.0, 3.0], 3), _exchange(0.0, [1.0, 4.0], 2)
     for exchange in (good, bad):
-        tally.add(exchange, read_exchange(exchange))
+        tally.add(_flight(exchange), read_exchange(exchange))
     figures = tally.fields()
     assert figures["failures"] == {"short": 1}
     assert figures["duration_s"] == pytest.approx(4.0)
@@ -65,7 +71,7 @@ def test_a_failed_request_is_in_the_duration_and_the_concurrency_but_not_in_the_
 
 
 def test_nothing_measured_is_none_and_never_zero() -> None:
-    figures = Tally(Asked(None, 3)).fields()
+    figures = Tally().fields()
     assert figures["ttft_ms"] == {"mean": None, "p50": None, "p90": None, "p99": None, "samples": 0}
     for name in ("output_tokens", "input_tokens", "duration_s", "output_tokens_per_s", "requests_per_s"):
         assert figures[name] is None

@@ -1,19 +1,14 @@
 """A benchmark from preflight to result: what is asked in which order, and a result in every case."""
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from tui.agent.load import run as load_run
+from tui.agent.load import preflight as load_preflight
 from tui.agent.load import stage as load_stage
 
 Say = Any
-
-
-def _warming_up(asked: Any) -> bool:
-    return asked.tokens == load_run.WARMUP_TOKENS
 
 
 def _ignores_eos(asked: Any) -> bool:
@@ -84,29 +79,7 @@ def test_the_preflight_takes_the_first_listed_model_and_one_request(serve: Any, 
     assert bench(server.url).model == "m"
     first, second, *_ = server.asked
     assert (first.method, first.path) == ("GET", "/v1/models")
-    assert second.tokens == load_run.PREFLIGHT_TOKENS
-
-
-def test_warm_up_is_at_most_two_requests_a_stream(serve: Any, bench: Any) -> None:
-    server = serve()
-    bench(server.url, concurrency=3, requests=9)
-    warm_up = [asked for asked in server.asked if _warming_up(asked)]
-    assert 3 <= len(warm_up) <= 6
-    assert len(server.measurements) == 9
-
-
-def test_a_slow_warm_up_is_cut_and_the_measurement_made(
-    serve: Any, bench: Any, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load_run, "WARMUP_LIMIT_S", 0.2)
-
-    def slow_at_first(asked: Any) -> Iterable[Any]:
-        return [say.head(), say.event(say.delta()), 3.0] if asked.tokens == 64 else say.whole(asked)
-
-    began_s = time.monotonic()
-    result = bench(serve(chat=slow_at_first).url, concurrency=2, requests=4)
-    assert (result.outcome, result.completed) == ("done", 4)
-    assert time.monotonic() - began_s < 2.5
+    assert second.tokens == load_preflight.PREFLIGHT_TOKENS
 
 
 def test_a_preflight_that_fails_is_a_failed_result(serve: Any, bench: Any, say: Say) -> None:
@@ -114,13 +87,6 @@ def test_a_preflight_that_fails_is_a_failed_result(serve: Any, bench: Any, say: 
     assert (result.outcome, result.completed, result.failures) == ("failed", 0, {"http_503": 1})
     assert result.sentence.endswith("is not ready (503): loading model")
     assert (result.output_tokens, result.duration_s, result.ttft_ms.mean) == (None, None, None)
-
-
-def test_a_warm_up_that_fails_is_a_failed_result(serve: Any, bench: Any, say: Say) -> None:
-    overloaded = say.refusing("429 Too Many Requests", when=_warming_up)
-    result = bench(serve(chat=overloaded).url, concurrency=2)
-    assert (result.outcome, result.completed) == ("failed", 0)
-    assert set(result.failures) == {"http_429"}
 
 
 def test_a_run_in_which_all_fails_is_a_failed_result(serve: Any, bench: Any, say: Say) -> None:

@@ -2,7 +2,8 @@
 
 Library clients add milliseconds and saturate a core at a few thousand tokens a second; a bare protocol does
 not. A read is stamped with the moment at which the selector reported it: the earliest moment at which the
-process could know, and the same however long the other streams of that round take.
+process could know, and the same however long the other streams of that round take. With uvloop, whose
+selector is out of reach, it is stamped when it is handed over.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import selectors
 import socket
 import ssl
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tui.agent.http import address as http_address
 from tui.agent.http.response import FramingError, Response
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Union
+
+    from tui.agent.load.fast import ReadingClock
+
+    Clock = Union["StampingSelector", ReadingClock]
 
 CONNECT_TIMEOUT_S = 10.0
 READ_BYTES = 64 * 1024
@@ -79,7 +84,7 @@ class Connection(asyncio.BufferedProtocol):
     asyncio allocates 256 KiB a read, and that alone costs 20 µs.
     """
 
-    def __init__(self, clock: StampingSelector, buffer: memoryview) -> None:
+    def __init__(self, clock: Clock, buffer: memoryview) -> None:
         self._clock = clock
         self._buffer = buffer
         self._transport: asyncio.Transport | None = None
@@ -115,6 +120,13 @@ class Connection(asyncio.BufferedProtocol):
         """How many reads the request in flight has seen (0 without one)."""
         return len(self._exchange.reads) if self._waiter is not None else 0
 
+    def so_far(self) -> Exchange | None:
+        """Return what the request in flight has seen, as if it ended now (None without one)."""
+        if self._waiter is None:
+            return None
+        self._exchange.ended_s = time.monotonic()
+        return self._exchange
+
     def close(self) -> None:
         """Let go of the connection at once."""
         if self._transport is not None:
@@ -122,8 +134,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by name
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where to read to."""
@@ -183,7 +194,7 @@ class Connection(asyncio.BufferedProtocol):
 class Endpoint:
     """Where the server is: its URL taken apart, how to reach it, and the address that answered."""
 
-    def __init__(self, url: str, *, insecure: bool, ca_file: str | None, clock: StampingSelector) -> None:
+    def __init__(self, url: str, *, insecure: bool, ca_file: str | None, clock: Clock) -> None:
         address = http_address.parse(url)
         if address is None:
             raise BadUrl("%r is not a URL of the form http://host:port" % url)

@@ -25,14 +25,8 @@ class Progress:
         self._channel = channel
         self._run = run
         self._began_s = began_s
-        self.name = "preflight"
         self.stage: Stage | None = None
         self._marks: deque[tuple[float, int]] = deque(maxlen=_RATE_TICKS)
-
-    def enter(self, name: str, stage: Stage) -> None:
-        """Begin a stage."""
-        self.name, self.stage = name, stage
-        self._marks.clear()
 
     async def run(self) -> None:
         """Send a message every half second until cancelled; none while the agent is behind.
@@ -48,22 +42,39 @@ class Progress:
 
     def message(self) -> dict[str, object]:
         """Return how far it is."""
-        stage, now_s = self.stage, time.monotonic()
-        tokens = stage.live_tokens() if stage is not None else 0
-        self._marks.append((now_s, tokens))
+        now_s = time.monotonic()
+        stage = self.stage
+        about = {"run": self._run, "elapsed_s": now_s - self._began_s}
+        if stage is None:
+            return wire.stamped(wire.BENCH_PROGRESS, **about, **_PREFLIGHT)
+        self._marks.append((now_s, stage.all_tokens()))
+        ttft_ms, itl_ms = stage.recent.medians_ms()
         return wire.stamped(
             wire.BENCH_PROGRESS,
-            run=self._run,
-            stage=self.name,
-            completed=stage.tally.completed if stage is not None else 0,
-            failed=stage.tally.failed if stage is not None else 0,
-            in_flight=stage.in_flight if stage is not None else 1,
-            requests=stage.requests if stage is not None else 1,
-            output_tokens=tokens,
-            elapsed_s=now_s - self._began_s,
+            **about,
+            stage=stage.name,
+            completed=stage.shown.completed,
+            failed=stage.shown.failed,
+            in_flight=stage.in_flight,
+            requests=stage.plan.requests,
+            output_tokens=stage.live_tokens(),
             output_tokens_per_s=self._rate(),
+            fraction=stage.fraction(now_s),
+            ttft_ms=ttft_ms,
+            itl_ms=itl_ms,
         )
 
     def _rate(self) -> float | None:
         (before_s, before), (after_s, after) = self._marks[0], self._marks[-1]
         return max(0.0, (after - before) / (after_s - before_s)) if after_s > before_s else None
+
+
+_PREFLIGHT: dict[str, object] = {
+    "stage": "preflight",
+    "completed": 0,
+    "failed": 0,
+    "in_flight": 1,
+    "requests": 1,
+    "output_tokens": 0,
+    "output_tokens_per_s": None,
+}

@@ -1,67 +1,56 @@
 """One benchmark from its request to its result: preflight, warm-up, measurement.
 
-- Preflight: the list of models (which gives the model when none is named), then one short request that shows
-  that tokens flow, from the right model, and how many tokens a prompt counts.
-- Warm-up: one request a stream, a second one on those that are quick; at most 2 x concurrency requests and
-  10 s, whatever is in flight then is dropped. Streams wait for each other before the measurement.
-- Measurement: the closed loop, with garbage collection off.
+- Preflight: the list of models, then one short request (preflight.py).
+- Warm-up and measurement: one loop of streams without a break between them (stage.py), with garbage
+  collection off.
 
-Whatever happens, one result comes: done, failed (nothing succeeded, or the run was given up) or cancelled.
+Whatever happens, one result comes: done, failed (nothing succeeded, or the run was given up) or cancelled,
+after the records of what was measured.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import resource
 import time
 from typing import TYPE_CHECKING, cast
 
 from tui.agent import wire
-from tui.agent.load.connections import BadUrl, Endpoint, Exchange, StampingSelector
-from tui.agent.load.judge import Asked, judge
+from tui.agent.load import fast
+from tui.agent.load.connections import BadUrl, Endpoint, StampingSelector
+from tui.agent.load.lag import Watch
+from tui.agent.load.lines import Lines
 from tui.agent.load.metrics import Tally
+from tui.agent.load.preflight import Failed, Preflight
 from tui.agent.load.progress import LIVE_S, Progress
-from tui.agent.load.stage import Lines, Stage
-from tui.agent.load.stream import plain, read_exchange
-from tui.agent.load.words import failure_sentence, outcome_sentence
+from tui.agent.load.stage import NothingCame, Stage, streams_of
+from tui.agent.load.words import client_sentence, failure_sentence, outcome_sentence
 from tui.agent.load.work import Prompts, Requests
 from tui.agent.processes import keys
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from tui.agent.load.connections import Clock
     from tui.agent.worker import Channel
 
-MODELS_TIMEOUT_S = 15.0
-PREFLIGHT_TOKENS = 4
-WARMUP_TOKENS = 64
-WARMUP_LAUNCH_S = 2.0
-WARMUP_LIMIT_S = 10.0
-SETTLE_S = 0.25  # for the server to let go of the streams that the end of a warm-up cut
-_LISTED = 5
-_PREFLIGHT_INDEX = 2000000000
-_WARMUP_INDEX = 1000000000
-
-
-class Failed(Exception):
-    """The benchmark cannot go on; carries the class and the words."""
-
-    def __init__(self, fault: str, detail: str) -> None:
-        super().__init__(fault, detail)
-        self.fault = fault
-        self.detail = detail
+# Failures before anything was asked of the server; they count as no failed request.
+_OUR_OWN = ("no_model", "bad_request", "bad_url")
 
 
 def run(channel: Channel, request: dict[str, Any]) -> None:
-    """Run one benchmark and send its result."""
-    clock = StampingSelector()
-    loop = asyncio.SelectorEventLoop(clock)
+    """Run one benchmark and send its records and its result."""
+    clock: Clock = fast.ReadingClock()
+    loop = fast.new_uvloop()
+    name = "uvloop"
+    if loop is None:
+        clock = StampingSelector()
+        loop, name = asyncio.SelectorEventLoop(clock), "asyncio"
     asyncio.set_event_loop(loop)
     try:
-        loop.run_until_complete(Benchmark(channel, request, clock).run())
+        loop.run_until_complete(Benchmark(channel, request, clock, name).run())
     finally:
         asyncio.set_event_loop(None)
         loop.close()
@@ -70,20 +59,23 @@ def run(channel: Channel, request: dict[str, Any]) -> None:
 class Benchmark:
     """The state of one benchmark."""
 
-    def __init__(self, channel: Channel, request: dict[str, Any], clock: StampingSelector) -> None:
+    def __init__(self, channel: Channel, request: dict[str, Any], clock: Clock, loop_name: str) -> None:
         self._channel = channel
         self._request = request
         self._spec: dict[str, Any] = request["spec"]
         self._clock = clock
-        self._began_s = time.monotonic()
+        self._loop_name = loop_name
+        self._watch = Watch(clock)
         self._model: str | None = self._spec["model"]
-        self._tally = Tally(Asked(None, 0))
-        self._cpu_fraction: float | None = None
+        self._fault = ""
+        self._stage: Stage | None = None
+        self._lines: Lines | None = None
+        self._preflight: Preflight | None = None
         self._task: asyncio.Task[str] | None = None
-        self._progress = Progress(channel, request["run"], self._began_s)
+        self._progress = Progress(channel, request["run"], time.monotonic())
 
     async def run(self) -> None:
-        """Run all of it and send the result."""
+        """Run all of it and send what came of it."""
         loop = asyncio.get_running_loop()
         self._task = loop.create_task(self._stages())
         loop.add_reader(self._channel.fileno(), self._hear)
@@ -94,24 +86,24 @@ class Benchmark:
             sentence = await self._task
             outcome = "done" if self._whole() else "failed"
         except Failed as error:
+            self._fault = error.fault
             sentence = failure_sentence(error.fault, error.detail, self._spec["url"])
         except asyncio.CancelledError:
             outcome, sentence = "cancelled", self._so_far()
         finally:
             ticks.cancel()
             loop.remove_reader(self._channel.fileno())
-            self._channel.send(self._result(outcome, sentence))
+            self._tell(outcome, sentence)
 
     def _whole(self) -> bool:
-        tally = self._tally
-        return tally.completed > 0 and tally.completed + tally.failed == self._spec["requests"]
+        stage = self._stage
+        return stage is not None and stage.tally.completed > 0 and not stage.plan.given_up
 
     def _so_far(self) -> str:
-        stage = self._progress.stage
-        if self._progress.name != "measure" or stage is None:
+        stage = self._stage
+        if stage is None or stage.plan.began_s is None:
             return "nothing was measured yet"
-        stage.backlog.finish()
-        return "%d of %d requests answered" % (stage.tally.completed, stage.requests)
+        return "%d of %d requests answered" % (stage.tally.completed, stage.plan.requests)
 
     def _hear(self) -> None:
         """Take the requests that wait: a cancellation, or a second benchmark, which is refused."""
@@ -127,149 +119,120 @@ class Benchmark:
                 self._task.cancel()
 
     async def _stages(self) -> str:
-        self._check()
-        lines = Lines(self._endpoint())
+        _check(self._spec)
+        endpoint = self._endpoint()
+        self._lines = lines = Lines(endpoint)
         try:
-            await self._preflight(lines)
-            await self._warm_up(lines)
-            return await self._measure(lines)
+            requests = self._work(endpoint)
+            self._preflight = preflight = Preflight(lines, requests, self._spec)
+            self._model = await preflight.find_model()
+            await preflight.first_request()
+            refused = await lines.open(streams_of(self._spec))
+            if refused is not None:
+                raise Failed(refused.fault, refused.detail)
+            return await self._measure(lines, requests)
         finally:
+            if self._preflight is not None:
+                self._model = self._preflight.model
             lines.close()
-
-    def _check(self) -> None:
-        for name in ("concurrency", "requests", "input_tokens", "output_tokens"):
-            if self._spec[name] < 1:
-                raise Failed("bad_request", "%s must be at least 1" % name.replace("_", " "))
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = self._spec["concurrency"] + 64
-        if soft < wanted:
-            limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
     def _endpoint(self) -> Endpoint:
         spec = self._spec
         try:
-            endpoint = Endpoint(
+            return Endpoint(
                 spec["url"], insecure=spec["insecure"], ca_file=spec["ca_file"], clock=self._clock
             )
         except BadUrl as error:
             raise Failed("bad_url", str(error)) from None
+
+    def _work(self, endpoint: Endpoint) -> Requests:
         salt = "%s %d %d" % (self._request["run"], os.getpid(), time.time_ns())
-        prompts = Prompts(seed=spec["seed"], salt=salt, tokens=spec["input_tokens"])
-        self._requests = Requests(endpoint, api_key=_api_key(self._request), prompts=prompts)
-        return endpoint
+        prompts = Prompts(seed=self._spec["seed"], salt=salt, tokens=self._spec["input_tokens"])
+        return Requests(endpoint, api_key=_api_key(self._request), prompts=prompts)
 
-    async def _preflight(self, lines: Lines) -> None:
-        self._tally = Tally(Asked(None, 0))
-        try:
-            await self._find_model(lines)
-            await self._first_request(lines)
-        except Failed as error:
-            if error.fault not in ("no_model", "bad_request"):
-                self._tally.failures = {error.fault: 1}
-            raise
-
-    async def _find_model(self, lines: Lines) -> None:
-        exchange = await lines.ask(0, self._requests.models(), MODELS_TIMEOUT_S)
-        if exchange.fault:
-            raise Failed(exchange.fault, exchange.detail)
-        if exchange.status in (401, 403):
-            raise Failed(*judge(exchange, read_exchange(exchange), Asked(None, 0)))
-        ids = _model_ids(exchange)
-        if self._model is None:
-            if not ids and exchange.status != 200:
-                raise Failed(*judge(exchange, read_exchange(exchange), Asked(None, 0)))
-            if not ids:
-                raise Failed("no_model", "")
-            self._model = ids[0]
-        elif ids and self._model not in ids:
-            listed = ", ".join(ids[:_LISTED]) + (", …" if len(ids) > _LISTED else "")
-            raise Failed("wrong_model", "it lists %s, not %s" % (listed, self._model))
-
-    async def _first_request(self, lines: Lines) -> None:
-        """Send one short request; a server that refuses its optional fields is asked again without them."""
+    async def _measure(self, lines: Lines, requests: Requests) -> str:
         assert self._model is not None
-        tokens = min(PREFLIGHT_TOKENS, self._spec["output_tokens"])
-        first: Failed | None = None
-        while True:
-            template = self._requests.template(self._model, tokens)
-            request = template.make(_PREFLIGHT_INDEX)
-            exchange = await lines.ask(0, request, self._spec["timeout_s"])
-            answer = read_exchange(exchange)
-            fault, detail = judge(exchange, answer, Asked(self._model, 0))
-            if not fault:
-                break
-            first = first or Failed(fault, detail)
-            if fault not in ("http_400", "http_422") or not self._requests.manners.less():
-                raise first
-        if answer.usage_input:
-            self._requests.prompts.fit(answer.usage_input)
-
-    async def _warm_up(self, lines: Lines) -> None:
-        streams = min(self._spec["concurrency"], self._spec["requests"])
-        refused = await lines.open(streams)
-        if refused is not None:
-            self._tally.failures = {refused.fault: 1}
-            raise Failed(refused.fault, refused.detail)
-        tokens = min(WARMUP_TOKENS, self._spec["output_tokens"])
-        stage = self._stage(lines, tokens, streams=streams, requests=2 * streams)
-        self._progress.enter("warmup", stage)
-        try:
-            work = stage.run(first_index=_WARMUP_INDEX, launch_s=WARMUP_LAUNCH_S)
-            await asyncio.wait_for(work, WARMUP_LIMIT_S)
-        except asyncio.TimeoutError:
-            stage.backlog.finish()
-            await asyncio.sleep(SETTLE_S)
-        if stage.tally.failures and not stage.tally.completed:
-            self._tally = stage.tally
-            raise Failed(*stage.tally.last_failure)
-
-    def _stage(self, lines: Lines, tokens: int, *, streams: int, requests: int) -> Stage:
-        assert self._model is not None
-        template = self._requests.template(self._model, tokens)
-        tally = Tally(Asked(self._model, tokens))
-        return Stage(
-            lines, template, tally, streams=streams, requests=requests, timeout_s=self._spec["timeout_s"]
-        )
-
-    async def _measure(self, lines: Lines) -> str:
-        spec = self._spec
-        stage = self._stage(
-            lines, spec["output_tokens"], streams=spec["concurrency"], requests=spec["requests"]
-        )
-        # A connection that the server closed since its last use is opened again before the clock starts.
-        refused = await lines.open(stage.streams)
-        if refused is not None:
-            self._tally.failures = {refused.fault: 1}
-            raise Failed(refused.fault, refused.detail)
-        self._tally = stage.tally
-        self._progress.enter("measure", stage)
+        template = requests.template(self._model, self._spec["output_tokens"])
+        self._stage = stage = Stage(lines, template, self._spec, self._watch.start)
+        self._progress.stage = stage
         gc.collect()
         gc.freeze()
         gc.disable()
-        cpu_s, began_s = time.process_time(), time.monotonic()
         try:
             await stage.run()
+        except NothingCame as error:
+            raise Failed(*error.args) from None
         finally:
+            self._watch.stop()
             gc.enable()
             gc.unfreeze()
-            self._cpu_fraction = (time.process_time() - cpu_s) / max(1e-9, time.monotonic() - began_s)
-        return outcome_sentence(
-            stage.tally, requests=stage.requests, where=spec["url"], cpu_fraction=self._cpu_fraction
-        )
+        return self._sentence(stage)
 
-    def _result(self, outcome: str, sentence: str) -> dict[str, object]:
+    def _sentence(self, stage: Stage) -> str:
+        tally, where = stage.tally, self._spec["url"]
+        if stage.plan.began_s is None:
+            raise Failed(*stage.warm.last_failure)
+        if not tally.completed:
+            self._fault = tally.outcomes.last_failure[0]
+        requests = stage.plan.requests if stage.plan.given_up else stage.plan.launched
+        parts = [outcome_sentence(tally, requests=requests, where=where)]
+        if stage.agreed is False:
+            parts.append("the warm-up found no steady rate in %.0f s" % stage.warm_seconds())
+        parts.append(client_sentence(self._watch.cpu_fraction, self._watch.lag.p99_ms, tally.itl.mean_ms))
+        return "; ".join(filter(None, parts))
+
+    def _tell(self, outcome: str, sentence: str) -> None:
+        stage = self._stage
+        tally = stage.tally if stage is not None else Tally()
+        figures = tally.fields()
+        if self._fault and self._fault not in _OUR_OWN and not tally.completed and not tally.failed:
+            warm = stage.warm.failures if stage is not None else {}
+            failures = dict(sorted(warm.items())) or {self._fault: 1}
+            figures.update(failures=failures, failed=sum(failures.values()))
+        tally.records.send(self._channel, self._request["run"])
+        self._channel.send(self._result(outcome, sentence, figures))
+
+    def _result(self, outcome: str, sentence: str, figures: dict[str, object]) -> dict[str, object]:
+        preflight, lines = self._preflight, self._lines
         return wire.stamped(
             wire.BENCH_RESULT,
             run=self._request["run"],
             outcome=outcome,
             sentence=sentence,
+            fault=self._fault,
             spec=self._spec,
             model=self._model,
-            client_cpu_fraction=self._cpu_fraction,
+            warmup=self._warmup(),
+            first_ttft_ms=_ms(preflight.first_ttft_s if preflight is not None else None),
+            connect_ms=_ms(lines.connect_s if lines is not None else None),
+            client_cpu_fraction=self._watch.cpu_fraction,
+            lag_ms=self._watch.lag.summary(),
+            event_loop=self._loop_name,
             measured_on=self._request.get("measured_on", "server_host"),
-            **self._tally.fields(),
+            **figures,
         )
+
+    def _warmup(self) -> dict[str, object] | None:
+        """Return what came before the measurement, None when it did not come to that."""
+        stage = self._stage
+        if stage is None:
+            return None
+        ended = stage.warm.completed + stage.warm.failed
+        return {"requests": ended, "seconds": stage.warm_seconds(), "agreed": stage.agreed}
+
+
+def _check(spec: dict[str, Any]) -> None:
+    """Refuse what cannot be run, and see to enough descriptors."""
+    for name in ("concurrency", "requests", "input_tokens", "output_tokens"):
+        if spec[name] < 1:
+            raise Failed("bad_request", "%s must be at least 1" % name.replace("_", " "))
+    if spec["arrival"] != "closed" and not (spec["rate_per_s"] or 0) > 0:
+        raise Failed("bad_request", "%s arrivals need a rate above 0" % spec["arrival"])
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = spec["concurrency"] + 64
+    if soft < wanted:
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def _api_key(request: dict[str, Any]) -> str | None:
@@ -292,14 +255,9 @@ def _refusal(request: dict[str, Any]) -> dict[str, object]:
         model=None,
         client_cpu_fraction=None,
         measured_on=request.get("measured_on", "server_host"),
-        **Tally(Asked(None, 0)).fields(),
+        **Tally().fields(),
     )
 
 
-def _model_ids(exchange: Exchange) -> list[str]:
-    """Return the ids of a list of models ([] for anything else)."""
-    try:
-        found = json.loads(exchange.body.decode("utf-8", "replace"))
-        return [plain(str(one["id"])) for one in found["data"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3

@@ -1,28 +1,34 @@
-"""A closed loop of streams: each sends its next request when its last response has ended.
+"""The loop of streams, from the first request of the warm-up to the last of the measurement.
 
-Streams keep their connections from stage to stage. Responses are only stamped while they arrive; reading them
-happens in slices of a fraction of a millisecond between rounds of the event loop, so that no stream waits for
-another one's JSON. A read that arrives during a slice is stamped late by at most that slice.
+It runs without a break: once the warm-up is over, what is started from then on is measured. Requests that
+are on their way at that moment are not, but count as busy. So no burst of first requests is measured.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tui.agent.load.connections import STALE_S, Connection, Endpoint, Exchange
-from tui.agent.load.stream import StreamReader
+from tui.agent.load.arrivals import Closed, Open
+from tui.agent.load.backlog import Backlog
+from tui.agent.load.flight import Flight, Plan
+from tui.agent.load.metrics import Outcomes, Tally
+from tui.agent.load.recent import Recent
+from tui.agent.load.steady import Steady
+from tui.agent.load.stream import read_exchange
+from tui.agent.load.warmup import Mark, Windows
 
 if TYPE_CHECKING:
-    from tui.agent.load.metrics import Tally
-    from tui.agent.load.work import Template
+    from collections.abc import Callable
 
-SLICE_S = 0.0003
-LONG_SLICE_S = 0.003  # once so much waits to be read that memory matters more than stamps
-BACKLOG_BYTES = 32 * 1024 * 1024
-_CONNECTS_AT_ONCE = 32
+    from tui.agent.load.connections import Exchange
+    from tui.agent.load.conversation import Template
+    from tui.agent.load.flight import Arrival
+    from tui.agent.load.judge import Asked
+    from tui.agent.load.lines import Lines
+    from tui.agent.load.stream import Answer
+
 _PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 1.0
 _LONGEST_RETRY_AFTER_S = 5.0
@@ -31,204 +37,244 @@ GIVE_UP_FAILURES = 10
 GIVE_UP_S = 5.0
 
 
-class Backlog:
-    """Responses that wait to be read, and the reading of them in slices; each ends in the tally."""
-
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._waiting: deque[Exchange] = deque()
-        self._reader: StreamReader | None = None
-        self._position = 0
-        self._bytes = 0
-        self._scheduled = False
-        self._read = 0
-        self.idle = asyncio.Event()
-        self.idle.set()
-
-    @property
-    def reads(self) -> int:
-        """How many reads wait."""
-        return sum(len(exchange.reads) for exchange in self._waiting) - self._position
-
-    @property
-    def tokens_per_read(self) -> float:
-        """How many tokens a read amounted to so far (1.0 before any is known)."""
-        return self._tally.output_tokens / self._read if self._tally.output_tokens else 1.0
-
-    def push(self, exchange: Exchange) -> None:
-        """Add a finished exchange."""
-        self._waiting.append(exchange)
-        self._bytes += _size(exchange)
-        self.idle.clear()
-        self._schedule()
-
-    def finish(self) -> None:
-        """Read all that waits, at once."""
-        while self._waiting:
-            self._slice_until(time.monotonic() + 1.0)
-
-    def _schedule(self) -> None:
-        if not self._scheduled and self._waiting:
-            self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._slice)
-
-    def _slice(self) -> None:
-        self._scheduled = False
-        slice_s = SLICE_S if self._bytes < BACKLOG_BYTES else LONG_SLICE_S
-        self._slice_until(time.monotonic() + slice_s)
-        self._schedule()
-        if not self._waiting:
-            self.idle.set()
-
-    def _slice_until(self, end_s: float) -> None:
-        while self._waiting and time.monotonic() < end_s:
-            exchange = self._waiting[0]
-            self._reader = self._reader or StreamReader()
-            for moment_s, data in exchange.reads[self._position : self._position + 8]:
-                self._reader.feed(moment_s, data)
-            self._position += 8
-            if self._position >= len(exchange.reads):
-                self._complete(exchange, self._reader)
-
-    def _complete(self, exchange: Exchange, reader: StreamReader) -> None:
-        reader.close(exchange.ended_s)
-        self._tally.add(exchange, reader.answer)
-        self._waiting.popleft()
-        self._bytes -= _size(exchange)
-        self._read += len(exchange.reads)
-        self._reader, self._position = None, 0
-
-
-class Lines:
-    """The connections of all streams, one each, opened ahead and opened again when the server closes one."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        self._connections: dict[int, Connection] = {}
-
-    @property
-    def reads(self) -> int:
-        """How many reads the requests in flight have seen."""
-        return sum(connection.reads for connection in self._connections.values())
-
-    async def open(self, streams: int) -> Exchange | None:
-        """Open those that are not open, or return the exchange that says why one cannot be."""
-        for first in range(0, streams, _CONNECTS_AT_ONCE):
-            slots = range(first, min(streams, first + _CONNECTS_AT_ONCE))
-            for opened in await asyncio.gather(*(self.ready(slot) for slot in slots)):
-                if isinstance(opened, Exchange):
-                    return opened
-        return None
-
-    async def ready(self, slot: int) -> Connection | Exchange:
-        """Return the open connection of a stream, or the exchange that says why there is none."""
-        connection = self._connections.get(slot)
-        if connection is not None and connection.usable:
-            return connection
-        opened = await self._endpoint.connect()
-        if isinstance(opened, Connection):
-            self._connections[slot] = opened
-        return opened
-
-    async def ask(self, slot: int, data: bytes, timeout_s: float) -> Exchange:
-        """Send a request on a stream's connection; once more when a kept connection proves to be closed."""
-        connection = await self.ready(slot)
-        if isinstance(connection, Exchange):
-            return connection
-        kept = connection.carried > 0
-        try:
-            exchange = await connection.request(data, timeout_s)
-        except asyncio.CancelledError:
-            connection.close()
-            raise
-        # The new connection is not a kept one, so this asks again once at most.
-        return await self.ask(slot, data, timeout_s) if kept and _stale(exchange) else exchange
-
-    def close(self) -> None:
-        """Close all."""
-        for connection in self._connections.values():
-            connection.close()
+class NothingCame(Exception):
+    """Every stream's first request failed; carries the class and the words of the last."""
 
 
 class Stage:
-    """One closed loop: so many streams, so many requests, all told to one tally."""
+    """The streams, and the account of what they do. ``begun`` is called when the measurement begins."""
 
     def __init__(
-        self, lines: Lines, template: Template, tally: Tally, *, streams: int, requests: int, timeout_s: float
+        self, lines: Lines, template: Template, spec: dict[str, Any], begun: Callable[[], None]
     ) -> None:
         self._lines = lines
         self._template = template
-        self.tally = tally
-        self.backlog = Backlog(tally)
-        self.streams = min(streams, requests)
-        self.requests = requests
-        self.in_flight = 0
-        self._timeout_s = timeout_s
-        self._next = 0
-        self._first_index = 0
-        self._launch_end_s: float | None = None
-        self._lively_s = time.monotonic()
+        self._spec = spec
+        self._begun = begun
+        self.plan = Plan(spec["requests"], spec["duration_s"])
+        self.streams = streams_of(spec)
+        self.steady = Steady(range(self.streams))
+        self._arrivals = _arrivals(spec, self.plan, self.steady)
+        self.tally = Tally(spec["limits"], self.steady)
+        self.warm = Outcomes()
+        self.recent = Recent()
+        self.backlog = Backlog(self._done)
+        self.agreed: bool | None = None
+        self._windows: Windows | None = None
+        self._flying: dict[int, tuple[Arrival, Asked]] = {}
+        self._measured_left = 0
+        self._busy_s = 0.0
+        self._counted_s = self._lively_s = self._started_s = time.monotonic()
+        self._base_tokens = 0
+        self._over: asyncio.Future[None] | None = None
 
-    async def run(self, *, first_index: int = 0, launch_s: float | None = None) -> None:
-        """Run to the end; ``launch_s`` bounds the time in which a stream starts more than its first request.
+    @property
+    def in_flight(self) -> int:
+        """How many requests are on their way."""
+        return len(self._flying)
 
-        Cancelled, it drops what is in flight; what had ended is in the backlog.
-        """
-        self._first_index = first_index
-        self._lively_s = time.monotonic()
-        self._launch_end_s = None if launch_s is None else self._lively_s + launch_s
-        streams = [asyncio.ensure_future(self._stream(slot)) for slot in range(self.streams)]
-        try:
-            await asyncio.gather(*streams)
-        finally:
-            for stream in streams:
-                stream.cancel()
-            await asyncio.gather(*streams, return_exceptions=True)
-        await self.backlog.idle.wait()
+    @property
+    def shown(self) -> Outcomes:
+        """What became of the requests of the part that goes on now."""
+        return self.warm if self.plan.began_s is None else self.tally.outcomes
+
+    @property
+    def name(self) -> str:
+        """The part that goes on now."""
+        return "warmup" if self.plan.began_s is None else "measure"
+
+    def warm_seconds(self) -> float:
+        """Return how long the warm-up took, or takes."""
+        until_s = self.plan.began_s
+        return (time.monotonic() if until_s is None else until_s) - self._started_s
+
+    def fraction(self, now_s: float) -> float | None:
+        """Return how much of the measurement is done; None before it, as no warm-up's length is known."""
+        began_s, duration_s = self.plan.began_s, self._spec["duration_s"]
+        if began_s is None:
+            return None
+        ended = self.tally.completed + self.tally.failed
+        under_way = self._lines.reads * self.backlog.tokens_per_read / self._spec["output_tokens"]
+        done = (ended + min(self._measured_left, under_way)) / self.plan.requests
+        return min(1.0, max(done, (now_s - began_s) / duration_s if duration_s else 0.0))
+
+    def all_tokens(self) -> int:
+        """Return the output tokens since the start: counted in what was read, else estimated from reads."""
+        unread = self._lines.reads + self.backlog.reads
+        return self.backlog.tokens + round(unread * self.backlog.tokens_per_read)
 
     def live_tokens(self) -> int:
-        """Return the output tokens so far: counted in what was read, estimated from reads elsewhere."""
-        unread = self._lines.reads + self.backlog.reads
-        return self.tally.output_tokens + round(unread * self.backlog.tokens_per_read)
+        """Return the output tokens of the part that goes on now."""
+        return max(0, self.all_tokens() - self._base_tokens)
+
+    async def run(self) -> None:
+        """Run to the end. Cancelled, it drops what is on its way; what had ended is in the account.
+
+        Raises NothingCame when the warm-up shows that no request succeeds.
+        """
+        loop = asyncio.get_running_loop()
+        self._over = loop.create_future()
+        self._start_warm_up()
+        tasks = [loop.create_task(self._stream(slot)) for slot in range(self.streams)]
+        tasks.append(loop.create_task(self._arrivals.run()))
+        for task in tasks:
+            task.add_done_callback(self._ended)
+        try:
+            await self._over
+            await self.backlog.idle.wait()
+        finally:
+            self._settle()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start_warm_up(self) -> None:
+        self._started_s = self._counted_s = self._lively_s = time.monotonic()
+        warmup_s: float = self._spec["warmup_s"]
+        if warmup_s <= 0:
+            self._begin(None)
+            return
+        self._windows = Windows(self._mark(), self._awaited())
+        asyncio.get_running_loop().call_later(warmup_s, self._begin, False)
+
+    def _begin(self, agreed: bool | None) -> None:
+        """Begin the measurement, unless it has begun; ``agreed`` as in Warmup of tui/benchmark.py."""
+        if self.plan.began_s is not None or self._over is None or self._over.done():
+            return
+        if self._all_failed():
+            return
+        now_s = time.monotonic()
+        self.agreed, self._windows = agreed, None
+        self._base_tokens = self.all_tokens()
+        self.recent = Recent()
+        self.plan.begin(now_s)
+        self._begun()
+        duration_s: float | None = self._spec["duration_s"]
+        if duration_s is not None:
+            asyncio.get_running_loop().call_later(duration_s + 0.001, self._check_over)
 
     async def _stream(self, slot: int) -> None:
         wrong = 0
         while True:
-            index = self._take()
-            if index is None:
+            arrival = await self._arrivals.take()
+            if arrival is None:
                 return
-            self.in_flight += 1
-            try:
-                request = self._template.make(self._first_index + index)
-                exchange = await self._lines.ask(slot, request, self._timeout_s)
-            finally:
-                self.in_flight -= 1
-            self.backlog.push(exchange)
+            exchange = await self._fly(slot, arrival)
+            await self._template.hear(slot, exchange)
             wrong = wrong + 1 if exchange.went_wrong else 0
-            if wrong:
+            if wrong and not self._arrivals.paced:
                 await asyncio.sleep(_pause_s(exchange, wrong))
 
-    def _take(self) -> int | None:
-        """Return the number of the next request, None when there is to be none."""
-        late = self._launch_end_s is not None and time.monotonic() > self._launch_end_s
-        if self._next >= self.requests or (late and self._next >= self.streams) or self._hopeless():
-            return None
-        self._next += 1
-        return self._next - 1
+    async def _fly(self, slot: int, arrival: Arrival) -> Exchange:
+        if arrival.measured:
+            self._measured_left += 1
+            self._arrivals.join(slot)
+        request, asked = self._template.next(arrival.index, slot)
+        self._count_busy()
+        self._flying[slot] = arrival, asked
+        exchange = await self._lines.ask(slot, request, self._spec["timeout_s"])
+        self._count_busy()
+        del self._flying[slot]
+        self.backlog.push(Flight(slot, asked, exchange, arrival))
+        self._measured_left -= arrival.measured
+        if self._windows is not None and self._windows.due(slot, time.monotonic()):
+            self._turn_window(self._windows)
+        return exchange
 
-    def _hopeless(self) -> bool:
+    def _turn_window(self, windows: Windows) -> None:
+        """End a window. All that waits is read at once: the stamps it delays are not measured."""
+        self.backlog.finish()
+        if windows.turn(self._mark(), self._awaited()):
+            self._begin(True)
+
+    def _mark(self) -> Mark:
+        self._count_busy()
+        unread = self._lines.reads * self.backlog.tokens_per_read
+        return Mark(self._counted_s, self.backlog.tokens + unread, self._busy_s)
+
+    def _awaited(self) -> list[int]:
+        """Return the streams of which a request must end before the next window does."""
+        return list(self._flying) if self._arrivals.paced else list(range(self.streams))
+
+    def _count_busy(self) -> None:
         now_s = time.monotonic()
-        if not self.tally.failed_in_a_row:
-            self._lively_s = now_s
+        self._busy_s += len(self._flying) * (now_s - self._counted_s)
+        self._counted_s = now_s
+
+    def _done(self, flight: Flight, answer: Answer) -> None:
+        """Take a finished request that was read."""
+        self.recent.add(flight, answer)
+        if flight.measured:
+            self.tally.add(flight, answer)
+        else:
+            self.warm.add(flight, answer)
+            if self.plan.began_s is not None:
+                self.tally.pass_by(flight, answer, ended=True)
+            elif self.warm.failed >= self.streams:
+                self._all_failed()
+        self._give_up()
+        self._check_over()
+
+    def _all_failed(self) -> bool:
+        """End the run when the warm-up saw failures alone."""
+        if self.warm.completed or not self.warm.failed:
             return False
+        if self._over is not None and not self._over.done():
+            self._over.set_exception(NothingCame(*self.warm.last_failure))
+        return True
+
+    def _give_up(self) -> None:
+        now_s, in_a_row = time.monotonic(), self.shown.failed_in_a_row
+        if not in_a_row:
+            self._lively_s = now_s
+            return
         barren_s = now_s - self._lively_s
-        many = self.tally.failed_in_a_row >= max(GIVE_UP_FAILURES, 2 * self.streams)
-        return (many and barren_s > GIVE_UP_S) or barren_s > max(GIVE_UP_S, 2 * self._timeout_s)
+        many = in_a_row >= max(GIVE_UP_FAILURES, 2 * self.streams)
+        if (many and barren_s > GIVE_UP_S) or barren_s > max(GIVE_UP_S, 2 * self._spec["timeout_s"]):
+            self.plan.given_up = True
+
+    def _check_over(self) -> None:
+        """End the run when nothing that is measured is on its way or to come."""
+        if self._over is None or self._over.done() or self._measured_left or not self.backlog.empty:
+            return
+        waiting = self._arrivals.waiting and not self.plan.given_up
+        if self.plan.over(time.monotonic()) and not waiting:
+            self._over.set_result(None)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Notice the end of a task of ours: there may be no more to do, or it failed."""
+        if task.cancelled() or self._over is None or self._over.done():
+            return
+        error = task.exception()
+        if error is not None:
+            self._over.set_exception(error)
+        else:
+            self._check_over()
+
+    def _settle(self) -> None:
+        """Bring the account to the end: read what waits, count the presence of what is still on its way."""
+        self.backlog.finish()
+        if self.plan.began_s is None:
+            return
+        self.steady.end(time.monotonic())
+        for slot, (arrival, asked) in self._flying.items():
+            exchange = self._lines.partial(slot)
+            if exchange is not None:
+                flight = Flight(slot, asked, exchange, arrival)
+                self.tally.pass_by(flight, read_exchange(exchange), ended=False)
 
 
-def _stale(exchange: Exchange) -> bool:
-    quick = exchange.ended_s - exchange.sent_s < STALE_S
-    return exchange.fault == "reset" and exchange.status == 0 and not exchange.reads and quick
+def streams_of(spec: dict[str, Any]) -> int:
+    """Return how many streams a workload has: no more than requests in a closed loop."""
+    closed = spec["arrival"] == "closed"
+    return min(spec["concurrency"], spec["requests"]) if closed else spec["concurrency"]
+
+
+def _arrivals(spec: dict[str, Any], plan: Plan, steady: Steady) -> Closed | Open:
+    if spec["arrival"] == "closed":
+        return Closed(plan, steady)
+    poisson = spec["arrival"] == "poisson"
+    return Open(plan, steady, rate_per_s=spec["rate_per_s"], poisson=poisson, seed=spec["seed"])
 
 
 def _pause_s(exchange: Exchange, wrong: int) -> float:
@@ -237,7 +283,3 @@ def _pause_s(exchange: Exchange, wrong: int) -> float:
     if asked.isdigit():
         return min(float(asked), _LONGEST_RETRY_AFTER_S)
     return min(_PAUSE_S * 2 ** min(wrong - 1, 8), _LONGEST_PAUSE_S)
-
-
-def _size(exchange: Exchange) -> int:
-    return sum(len(data) for _, data in exchange.reads)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui.agent.load.metrics import Tally
 
-CLIENT_BOUND_CPU = 0.7  # of one core; research with published clients shows their figures drift above it
+# Beyond either the figures tell of the generator, not of the server: measured with published clients.
+CLIENT_BOUND_CPU = 0.7  # of one core
+CLIENT_BOUND_LAG = 0.1  # of the mean ITL
 
 _SENTENCES = {
     "refused": "{where} refuses connections: no server listens there (yet)",
@@ -42,19 +44,28 @@ def failure_sentence(fault: str, detail: str, where: str) -> str:
     return "%s answered %s: %s" % (where, fault.replace("http_", ""), detail or "no reason given")
 
 
-def outcome_sentence(tally: Tally, *, requests: int, where: str, cpu_fraction: float | None) -> str:
-    """Return how a measured run went."""
+def outcome_sentence(tally: Tally, *, requests: int, where: str) -> str:
+    """Return how a measured run went; ``requests`` is how many there were to be."""
     if not tally.completed:
-        return "no request succeeded: " + failure_sentence(*tally.last_failure, where)
+        fault, detail = tally.outcomes.last_failure
+        return "no request succeeded: " + (failure_sentence(fault, detail, where) if fault else "none ended")
     parts = ["%d of %d requests answered" % (tally.completed, requests)]
-    if tally.failures:
-        parts.append("failed: " + ", ".join("%s %d" % one for one in sorted(tally.failures.items())))
+    failures = sorted(tally.outcomes.failures.items())
+    if failures:
+        parts.append("failed: " + ", ".join("%s %d" % one for one in failures))
     if tally.completed + tally.failed < requests:
         parts.append("stopped early")
     if tally.ended_early:
         parts.append("%d answers ended by themselves before the length asked for" % tally.ended_early)
     if tally.by_chunks:
         parts.append("the server counts no tokens, so chunks were counted")
-    if cpu_fraction is not None and cpu_fraction > CLIENT_BOUND_CPU:
-        parts.append("the load generator used %.0f %% of a core and may be the limit" % (cpu_fraction * 100))
     return "; ".join(parts)
+
+
+def client_sentence(cpu_fraction: float | None, lag_p99_ms: float | None, itl_ms: float | None) -> str:
+    """Return why the load generator may have been the limit, "" when it was not."""
+    if cpu_fraction is not None and cpu_fraction > CLIENT_BOUND_CPU:
+        return "the load generator used %.0f %% of a core and may be the limit" % (cpu_fraction * 100)
+    if lag_p99_ms is not None and itl_ms and lag_p99_ms > CLIENT_BOUND_LAG * itl_ms:
+        return "the load generator ran up to %.1f ms late (p99) and may be the limit" % lag_p99_ms
+    return ""
