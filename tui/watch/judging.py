@@ -8,6 +8,7 @@ from tui.engines.phase import Phase
 from tui.events import AnyEvent, Exit, GpuDriver
 from tui.signals import Evidence, LockFile, Locks
 from tui.signals import GpuFault as FaultEvent
+from tui.watch.course import VerdictTimes
 from tui.watch.diagnosis import Diagnosis
 from tui.watch.ranks import name_of, ranks_of
 from tui.watch.silences import Silences
@@ -52,6 +53,7 @@ class Judging:
     _locks_s: float = 0.0
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     silences: Silences = field(default_factory=Silences)
+    verdicts: VerdictTimes = field(default_factory=VerdictTimes)
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _ranks: frozenset[str] = frozenset()
     _found: tuple[Rank, ...] = ()
@@ -81,6 +83,7 @@ class Judging:
         self.faults.clear()
         self._locks, self.diagnosis = (), Diagnosis()
         self.silences.clear()
+        self.verdicts = VerdictTimes()
         self._names, self._ranks, self._named = {}, frozenset(), None
 
     @property

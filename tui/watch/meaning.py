@@ -14,6 +14,7 @@ from tui.requests import FollowRequest
 from tui.watch.bench import BenchState
 from tui.watch.circumstances import circumstances
 from tui.watch.clock import SourceClock
+from tui.watch.course import Course, course_of
 from tui.watch.eta import Estimate, Standing, estimate, fraction, words
 from tui.watch.follow import expected_model, follow_request
 from tui.watch.gpus import GpuBook
@@ -42,7 +43,8 @@ class Meaning:
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
     ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
     so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``checkpoint`` (the newest told).
+    load that became ready in this watch, None before that), ``passed`` (the course of the load before the
+    current one, None before the second), ``checkpoint`` (the newest told).
     ``provenance`` is under what the current load's server runs, None before that was told. ``lost`` is its
     first rank that went before the server and before any failure was told, None without one. Properties tell
     of the current load, or of the one that ended last until the next is taken up.
@@ -62,6 +64,7 @@ class Meaning:
         self.bench = BenchState(armed=options.bench_on_ready)
         self.past_loads = PastLoads()
         self.finished: PastLoad | None = None
+        self.passed: Course | None = None
         self.checkpoint: Checkpoint | None = None
         self.provenance: Provenance | None = None
         self.dropped = 0
@@ -327,6 +330,11 @@ class Meaning:
     def bench_due(self) -> bool:
         """Whether an armed benchmark is to be fired now."""
         return self.ready and self.bench.armed and self.bench.running is None
+
+    @property
+    def course(self) -> Course | None:
+        """The course of the current load as far as it was seen, None where no process of it is known."""
+        return course_of(self._load, self.judging.verdicts, self._clock.latest_s)
 
     @property
     def load_key(self) -> LoadKey | None:

@@ -150,6 +150,7 @@ class WatchState(Meaning):
         if self.hello is not None and self.hello.boot_id != event.boot_id and self._load is not None:
             self._load.finish(self._clock.latest_s)
             self._end_seen(self._load)
+            self.passed = self.course
             self._earlier_end, self._load = self._load.end, None
             self._note(event, "warning", f"{event.host} was restarted since it was last heard")
         self._clock.reset()
@@ -279,6 +280,7 @@ class WatchState(Meaning):
         """Take up a load: everything of the one before but its end is let go."""
         if self._load is not None:
             self._earlier_end = self._load.end or self._earlier_end
+            self.passed = self.course
         self._wanted = follow_request(server, self.options)
         self._load = Load(server, self.options, self._wanted, event.mono_s)
         self.loads += 1
@@ -323,8 +325,12 @@ class WatchState(Meaning):
             # Until more was seen, what was last said of the server stands; that it was not heard does not.
             found = self._judged if self._judged is not None and self._judged.heard else None
         self._judged_at, self._judged_s, self._judged = at, now_s, found
-        if self._judged is not None and not load.ready and not load.ended:
-            self._note_silence(load, self._judged, now_s)
+        if load.ready or load.ended:
+            self.judging.verdicts.close(now_s)
+            return
+        self.judging.verdicts.take(found, now_s)
+        if found is not None:
+            self._note_silence(load, found, now_s)
 
     @property
     def _judge_each_s(self) -> float:
