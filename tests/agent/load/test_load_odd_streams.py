@@ -1,13 +1,40 @@
-"""Streams as servers really send them, each over a real socket: what is counted, and what is a failure."""
+"""Streams as servers really send them, each over a real socket: one table of what the figures must be.
 
+The first request of a run gets the odd stream, the second a healthy one of N tokens in N chunks.
+"""
+
+import gzip
+import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 Say = Any
-Pieces = Callable[[Say], Iterable[bytes | float]]
+Pieces = Callable[[Say], Iterable[bytes | float | str]]
 N = 100
+STREAMED = ("until close", "chunked")
+ALL = (*STREAMED, "sized")
+RAW = ("raw",)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A stream and what must come of it: a class of failure, or how it counts.
+
+    ``chunks`` are those with text, ``content`` says whether any is not reasoning. ``framing`` raw: the pieces
+    are all that is sent, head included.
+    """
+
+    pieces: Pieces
+    fault: str = ""
+    tokens: int = N
+    chunks: int = N
+    content: bool = True
+    counted_by: str = "usage"
+    ended_early: int = 0
+    framings: tuple[str, ...] = ALL
 
 
 def _tokens(say: Say, count: int = N) -> list[bytes]:
@@ -61,9 +88,14 @@ def _usage_on_every_chunk(say: Say) -> list[bytes]:
     return [*(say.event(say.delta(**one)) for one in counts), say.event(say.finish()), say.event(b"[DONE]")]
 
 
+def _delta(say: Say, **fields: Any) -> bytes:
+    """Return a chunk whose delta has just these fields."""
+    return say.delta(choice={"delta": fields})
+
+
 def _named(say: Say, name: str) -> list[bytes]:
-    deltas = [{"choice": {"delta": {name: "hm", "content": None}}} for _ in range(N // 2)]
-    return [*(say.event(say.delta(**one)) for one in deltas), *_tokens(say, N // 2), *_end(say)]
+    reasoning = [say.event(_delta(say, content=None, **{name: "hm"}))] * (N // 2)
+    return [*reasoning, *_tokens(say, N // 2), *_end(say)]
 
 
 def _empty_between(say: Say) -> list[bytes]:
@@ -75,73 +107,198 @@ def _megabyte(say: Say) -> list[bytes]:
     return [say.event(say.delta("x" * 1_000_000)), *_tokens(say, N - 1), *_end(say)]
 
 
-GOOD: dict[str, Pieces] = {
-    "as most servers send it": _plain,
-    "all in one write": lambda say: [b"".join(_plain(say))],
-    "characters split over reads": _split_utf8,
-    "events split over reads": _between_reads,
-    "a byte at a time": lambda say: _bytewise(b"".join(_plain(say))),
-    "CRLF line ends": lambda say: _each(say, lambda one: one.replace(b"\n", b"\r\n")),
-    "CRLF split over reads": _crlf_between_reads,
-    "bare CR line ends": lambda say: _each(say, lambda one: one.replace(b"\n", b"\r")),
-    "data without a space": lambda say: _each(say, lambda one: one.replace(b"data: ", b"data:")),
-    "comments between events": lambda say: _each(say, lambda one: b": ping\n\n" + one + b":\n"),
-    "ids, retries and event names": lambda say: _each(say, lambda one: b"id: 7\nretry: 9\nevent: x\n" + one),
-    "a byte order mark": lambda say: [b"\xef\xbb\xbf", *_plain(say)],
-    "JSON over two data lines": lambda say: _each(say, lambda one: one.replace(b', "', b',\ndata: "')),
-    "JSON over two data lines with CRLF": lambda say: [_two_lines_crlf(say)],
-    "JSON over two data lines with CRLF, a byte at a time": lambda say: _bytewise(_two_lines_crlf(say)),
-    "no role chunk": lambda say: [*_tokens(say), *_end(say)],
-    "empty content between tokens": _empty_between,
-    "usage null on each chunk": lambda say: [
-        *(say.event(say.delta(usage=None)) for _ in range(N)),
-        *_end(say),
-    ],
-    "usage on every chunk": _usage_on_every_chunk,
-    "usage in the finish chunk": lambda say: [
-        *_tokens(say),
-        say.event(say.finish()[:-1] + b', "usage": {"prompt_tokens": 8, "completion_tokens": 100}}'),
-        say.event(b"[DONE]"),
-    ],
-    "no [DONE]": lambda say: [*_tokens(say), say.event(say.finish()), say.event(say.usage(N))],
-    "no finish_reason, only [DONE]": lambda say: [
-        *_tokens(say),
-        say.event(say.usage(N)),
-        say.event(b"[DONE]"),
-    ],
-    "no line end after [DONE]": lambda say: [
-        *_tokens(say),
-        say.event(say.usage(N)),
-        b"data: [DONE]",
-    ],
-    "content after finish_reason": lambda say: [
-        *_tokens(say, N - 1),
-        say.event(say.finish()),
-        say.event(say.delta()),
-        say.event(say.usage(N)),
-        say.event(b"[DONE]"),
-    ],
-    "reasoning first": lambda say: _named(say, "reasoning"),
-    "reasoning_content first": lambda say: _named(say, "reasoning_content"),
-    "U+2028 inside a string": lambda say: [
-        say.event(say.delta("a\u2028b\u0085c\x0bd")),
-        *_tokens(say, N - 1),
-        *_end(say),
-    ],
-    "a chunk of a megabyte": _megabyte,
-    "null choices, error null, strange types": lambda say: [
-        b'data: {"model": 7, "choices": null, "usage": []}\n\n',
-        b'data: {"choices": [null], "error": null}\n\n',
-        b'data: {"choices": [{"delta": [1], "finish_reason": 5}], "usage": {"completion_tokens": "9"}}\n\n',
-        b'data: {"choices": [{"delta": {"content": [{"a": 1}]}}], "usage": {"completion_tokens": true}}\n\n',
-        *_plain(say),
-    ],
+def _raw(status: str, *fields: str) -> Pieces:
+    body = b'{"error": {"message": "not now"}}'
+    return lambda say: [say.sized(body, status, *fields)]
+
+
+def _chat(say: Say, *between: bytes) -> list[bytes]:
+    """Return a healthy stream with these events in its middle."""
+    return [*_tokens(say, N // 2), *(say.event(one) for one in between), *_tokens(say, N // 2), *_end(say)]
+
+
+def _bundled(say: Say, size: int) -> list[bytes]:
+    return [*(say.event(say.delta("so many words here")) for _ in range(N // size)), *_end(say)]
+
+
+def _two_choices(say: Say) -> list[bytes]:
+    other = {"index": 1, "delta": {"content": "other"}, "finish_reason": None}
+    return [say.event(say.delta()[:-2] + b", " + json.dumps(other).encode() + b"]}")] * N + _end(say)
+
+
+def _second_choice_speaks(say: Say) -> list[bytes]:
+    silent = b'{"index": 1, "delta": {}, "finish_reason": null}, '
+    return [say.event(say.delta().replace(b'"choices": [', b'"choices": [' + silent))] * N + _end(say)
+
+
+def _tool_calls(say: Say) -> list[bytes]:
+    def call(**function: str) -> bytes:
+        calls = [{"index": 0, "function": function}]
+        return say.event(say.delta(choice={"delta": {"content": None, "tool_calls": calls}}))
+
+    return [call(name="search"), *(call(arguments="{}") for _ in range(N - 1)), *_end(say)]
+
+
+def _uncounted(say: Say, usage: bytes) -> list[bytes]:
+    counts = b'{"model": "m", "choices": [], "usage": ' + usage + b"}"
+    return [*_tokens(say), say.event(say.finish()), say.event(counts), say.event(b"[DONE]")]
+
+
+def _stopped(say: Say, reason: str) -> list[bytes]:
+    return [*_tokens(say, 50), say.event(say.finish(reason)), say.event(say.usage(50)), say.event(b"[DONE]")]
+
+
+def _gzipped(say: Say) -> list[bytes]:
+    body = gzip.compress(b"".join(_plain(say)))
+    return [say.head("200 OK", "Content-Encoding: gzip", f"Content-Length: {len(body)}") + body]
+
+
+ROWS: dict[str, Row] = {
+    "as most servers send it": Row(_plain),
+    "all in one write": Row(lambda say: [b"".join(_plain(say))]),
+    "characters split over reads": Row(_split_utf8),
+    "events split over reads": Row(_between_reads),
+    "a byte at a time": Row(lambda say: _bytewise(b"".join(_plain(say)))),
+    "CRLF line ends": Row(lambda say: _each(say, lambda one: one.replace(b"\n", b"\r\n"))),
+    "CRLF split over reads": Row(_crlf_between_reads),
+    "bare CR line ends": Row(lambda say: _each(say, lambda one: one.replace(b"\n", b"\r"))),
+    "data without a space": Row(lambda say: _each(say, lambda one: one.replace(b"data: ", b"data:"))),
+    "comments between events": Row(lambda say: _each(say, lambda one: b": ping\n\n" + one + b":\n")),
+    "ids, retries, event names": Row(
+        lambda say: _each(say, lambda one: b"id: 7\nretry: 9\nevent: x\n" + one)
+    ),
+    "a byte order mark": Row(lambda say: [b"\xef\xbb\xbf", *_plain(say)]),
+    "JSON over two data lines": Row(lambda say: _each(say, lambda one: one.replace(b', "', b',\ndata: "'))),
+    "JSON over two data lines with CRLF": Row(lambda say: [_two_lines_crlf(say)]),
+    "JSON over two data lines, a byte at a time": Row(lambda say: _bytewise(_two_lines_crlf(say))),
+    "no role chunk": Row(lambda say: [*_tokens(say), *_end(say)]),
+    "a role-only first delta": Row(lambda say: [say.event(_delta(say, role="assistant")), *_plain(say)]),
+    "empty content between tokens": Row(_empty_between),
+    "usage null on each chunk": Row(lambda say: [say.event(say.delta(usage=None))] * N + _end(say)),
+    "usage on every chunk": Row(_usage_on_every_chunk),
+    "usage in the finish chunk": Row(
+        lambda say: [
+            *_tokens(say),
+            say.event(say.finish()[:-1] + b', "usage": {"prompt_tokens": 8, "completion_tokens": 100}}'),
+            say.event(b"[DONE]"),
+        ]
+    ),
+    "no usage at all": Row(
+        lambda say: [*_tokens(say), say.event(say.finish()), say.event(b"[DONE]")], counted_by="chunks"
+    ),
+    "usage that is NaN": Row(
+        lambda say: _uncounted(say, b'{"completion_tokens": NaN, "prompt_tokens": NaN}'), counted_by="chunks"
+    ),
+    "usage beyond all measure": Row(
+        lambda say: _uncounted(say, b'{"completion_tokens": 1' + b"0" * 400 + b"}"), counted_by="chunks"
+    ),
+    "usage below nothing": Row(
+        lambda say: _uncounted(say, b'{"completion_tokens": -5, "prompt_tokens": 1.5}'), counted_by="chunks"
+    ),
+    "no [DONE]": Row(lambda say: [*_tokens(say), say.event(say.finish()), say.event(say.usage(N))]),
+    "no finish_reason, only [DONE]": Row(
+        lambda say: [*_tokens(say), say.event(say.usage(N)), say.event(b"[DONE]")]
+    ),
+    "no line end after [DONE]": Row(lambda say: [*_tokens(say), say.event(say.usage(N)), b"data: [DONE]"]),
+    "content after finish_reason": Row(
+        lambda say: [
+            *_tokens(say, N - 1),
+            *(say.event(one) for one in (say.finish(), say.delta(), say.usage(N), b"[DONE]")),
+        ]
+    ),
+    "reasoning first": Row(lambda say: _named(say, "reasoning")),
+    "reasoning_content first": Row(lambda say: _named(say, "reasoning_content")),
+    "reasoning alone": Row(
+        lambda say: [say.event(_delta(say, reasoning_content="hm"))] * N + _end(say), content=False
+    ),
+    "U+2028 inside a string": Row(
+        lambda say: [say.event(say.delta("a\u2028b\u0085c\x0bd")), *_tokens(say, N - 1), *_end(say)]
+    ),
+    "a chunk of a megabyte": Row(_megabyte),
+    "tool_calls": Row(_tool_calls),
+    "several tokens a chunk": Row(lambda say: _bundled(say, 4), chunks=N // 4),
+    "all tokens in one chunk": Row(lambda say: _bundled(say, N), chunks=1),
+    "a chunk with several choices": Row(_two_choices),
+    "text in the second choice": Row(_second_choice_speaks),
+    "lone surrogates": Row(lambda say: _chat(say, b'{"model": "m", "choices": [], "x": "\\ud800"}')),
+    "null choices, error null, strange types": Row(
+        lambda say: _chat(
+            say,
+            b'{"model": 7, "choices": null, "usage": []}',
+            b'{"choices": [null, 7, "x"], "error": null}',
+            b'{"choices": [{"delta": [1], "finish_reason": 5}], "usage": {"completion_tokens": "9"}}',
+            b'{"choices": [{"delta": {"content": [{"a": 1}], "tool_calls": [1, {"function": 2}]}}]}',
+            b'{"choices": {"delta": 1}, "usage": {"completion_tokens": true, "prompt_tokens_details": []}}',
+        )
+    ),
+    "an end of its own before the length": Row(
+        lambda say: _stopped(say, "stop"), tokens=50, chunks=50, ended_early=1
+    ),
+    # Failures.
+    "an error object in mid-stream": Row(
+        lambda say: [*_tokens(say, 50), b'data: {"error": {"message": "out of blocks", "code": 500}}\n\n'],
+        "stream_error",
+    ),
+    "an error object, then a proper end": Row(
+        lambda say: [*_tokens(say, 50), b'data: {"error": "no"}\n\n', *_end(say, 50)], "stream_error"
+    ),
+    "an error event": Row(
+        lambda say: [*_tokens(say, 50), b'event: error\ndata: {"message": "gone"}\n\n', *_end(say, 50)],
+        "stream_error",
+    ),
+    "an object called error": Row(
+        lambda say: [b'data: {"object": "error", "message": "too long"}\n\n', say.event(b"[DONE]")],
+        "stream_error",
+    ),
+    "an error object before any token": Row(
+        lambda say: [say.event(b'{"error": {"message": "no room"}}'), say.event(b"[DONE]")], "stream_error"
+    ),
+    "an event that is no JSON": Row(lambda say: _chat(say, b"{not json"), "bad_json"),
+    "an event that is no object": Row(lambda say: _chat(say, b"7"), "bad_json"),
+    "JSON nested beyond all depth": Row(lambda say: _chat(say, b"[" * 100_000), "bad_json"),
+    "the end of the stream without an end": Row(lambda say: _tokens(say, 50), "cut", framings=STREAMED),
+    "all tokens and no end": Row(_tokens, "cut", framings=STREAMED),
+    "an event cut in its middle": Row(
+        lambda say: [*_tokens(say, 50), say.event(say.delta())[:40]], "cut", framings=STREAMED
+    ),
+    "an empty body": Row(lambda say: [], "cut", framings=STREAMED),
+    "an answer by another model": Row(
+        lambda say: [one.replace(b'"model": "m"', b'"model": "other"') for one in _plain(say)], "wrong_model"
+    ),
+    "a stream without any text": Row(
+        lambda say: [say.event(say.delta("")), say.event(say.finish()), say.event(b"[DONE]")], "no_token"
+    ),
+    "a role and nothing else": Row(
+        lambda say: [say.event(_delta(say, role="assistant")), say.event(say.finish()), say.event(b"[DONE]")],
+        "no_token",
+    ),
+    "fewer tokens than asked, for length": Row(lambda say: [*_tokens(say, 50), *_end(say, 50)], "short"),
+    "fewer tokens than asked, aborted": Row(lambda say: _stopped(say, "abort"), "short"),
+    "fewer tokens than asked, bundled": Row(lambda say: [*_tokens(say, 10), *_end(say, N - 1)], "short"),
+    "a page instead of a stream": Row(lambda say: [b"<html>It works!</html>"], "not_a_stream"),
+    "an error body with status 200": Row(lambda say: [b'{"error": {"message": "busy"}}'], "stream_error"),
+    "a whole completion instead of a stream": Row(
+        lambda say: [b'{"choices": [{"message": {"content": "word"}}]}'], "not_a_stream"
+    ),
+    "429 with Retry-After": Row(_raw("429 Too Many Requests", "Retry-After: 0"), "http_429", framings=RAW),
+    "503 with Retry-After": Row(_raw("503 Service Unavailable", "Retry-After: 0"), "http_503", framings=RAW),
+    "a Retry-After that is a date": Row(
+        _raw("503 Service Unavailable", "Retry-After: Mon, 30 Nov 2026 04:00:00 GMT"),
+        "http_503",
+        framings=RAW,
+    ),
+    "a body that is gzip": Row(_gzipped, "not_http", framings=RAW),
+    "a restart of the server in mid-stream": Row(
+        lambda say: [say.head(), *_tokens(say, 50), 0.02, "reset"], "reset", framings=RAW
+    ),
 }
 
 
 def _as_reply(say: Say, pieces: Pieces, framing: str) -> Callable[[Any], Iterator[Any]]:
     def reply(_: Any) -> Iterator[Any]:
-        if framing == "until close":
+        if framing == "raw":
+            yield from pieces(say)
+        elif framing == "until close":
             yield say.head()
             yield from pieces(say)
             yield "close"
@@ -155,107 +312,48 @@ def _as_reply(say: Say, pieces: Pieces, framing: str) -> Callable[[Any], Iterato
     return reply
 
 
-@pytest.mark.parametrize("framing", ["until close", "chunked", "sized"])
-@pytest.mark.parametrize("name", GOOD)
-def test_a_healthy_stream_is_a_success_with_its_tokens_counted(
-    serve: Any, bench: Any, say: Say, name: str, framing: str
-) -> None:
-    server = serve(measured=_as_reply(say, GOOD[name], framing))
-    result = bench(server.url)
-    assert (result.outcome, result.completed, result.failures) == ("done", 2, {})
-    assert (result.output_tokens, result.tokens_counted_by) == (2 * N, "usage")
-    assert result.ttft_ms.samples == 2
-    assert result.itl_ms.samples == 2 * (N - 1)
+@pytest.mark.parametrize(
+    ("name", "framing"), [(name, framing) for name, row in ROWS.items() for framing in row.framings]
+)
+def test_an_odd_stream_has_these_figures(serve: Any, bench: Any, say: Say, name: str, framing: str) -> None:
+    row = ROWS[name]
+    server = serve(measured=say.once(_as_reply(say, row.pieces, framing)))
+    result = bench(server.url, warmup_s=0.0)
+
+    good = not row.fault
+    assert result.outcome == "done"
+    assert result.failures == ({} if good else {row.fault: 1})
+    assert result.completed == 1 + good
+    assert result.output_tokens == N + good * row.tokens
+    assert result.tokens_counted_by == (row.counted_by if good else "usage")
+    assert result.chunks == N + good * row.chunks
+    assert result.itl_ms.samples == N - 1 + good * (row.chunks - 1)
+    assert result.ttft_ms.samples == result.e2e_ms.samples == 1 + good
+    assert result.ttfo_ms.samples == 1 + (good and row.content)
+    assert result.ended_early == row.ended_early
+    assert (result.input_tokens is None) == (row.counted_by == "chunks")
 
 
-BAD: dict[str, tuple[str, Pieces]] = {
-    "an error object in mid-stream": (
-        "stream_error",
-        lambda say: [*_tokens(say, 50), b'data: {"error": {"message": "out of blocks", "code": 500}}\n\n'],
-    ),
-    "an error object, then a proper end": (
-        "stream_error",
-        lambda say: [*_tokens(say, 50), b'data: {"error": "no"}\n\n', *_end(say, 50)],
-    ),
-    "an error event": (
-        "stream_error",
-        lambda say: [*_tokens(say, 50), b'event: error\ndata: {"message": "gone"}\n\n', *_end(say, 50)],
-    ),
-    "an object called error": (
-        "stream_error",
-        lambda say: [b'data: {"object": "error", "message": "too long"}\n\n', say.event(b"[DONE]")],
-    ),
-    "an event that is no JSON": (
-        "bad_json",
-        lambda say: [*_tokens(say, 50), b"data: {not json\n\n", *_end(say, 50)],
-    ),
-    "an event that is no object": (
-        "bad_json",
-        lambda say: [*_tokens(say, 50), b"data: 7\n\n", *_end(say, 50)],
-    ),
-    "the end of the stream without an end": ("cut", lambda say: _tokens(say, 50)),
-    "an event cut in its middle": ("cut", lambda say: [*_tokens(say, 50), say.event(say.delta())[:40]]),
-    "an answer by another model": (
-        "wrong_model",
-        lambda say: [one.replace(b'"model": "m"', b'"model": "other"') for one in _plain(say)],
-    ),
-    "a stream without any text": (
-        "no_token",
-        lambda say: [say.event(say.delta("")), say.event(say.finish()), say.event(b"[DONE]")],
-    ),
-    "an empty body": ("cut", lambda say: []),
-    "fewer tokens than asked, for length": ("short", lambda say: [*_tokens(say, 50), *_end(say, 50)]),
-    "fewer tokens than asked, aborted": (
-        "short",
-        lambda say: [
-            *_tokens(say, 50),
-            say.event(say.finish("abort")),
-            say.event(say.usage(50)),
-            say.event(b"[DONE]"),
-        ],
-    ),
-    "a page instead of a stream": ("not_a_stream", lambda say: [b"<html>It works!</html>"]),
-    "an error body with status 200": ("stream_error", lambda say: [b'{"error": {"message": "busy"}}']),
-    "a whole completion instead of a stream": (
-        "not_a_stream",
-        lambda say: [b'{"choices": [{"message": {"content": "word"}}]}'],
-    ),
-}
-
-
-@pytest.mark.parametrize("framing", ["until close", "chunked"])
-@pytest.mark.parametrize("name", BAD)
-def test_a_failure_inside_a_200_stream_is_a_failure_of_its_class(
-    serve: Any, bench: Any, say: Say, name: str, framing: str
-) -> None:
-    fault, pieces = BAD[name]
-    result = bench(serve(measured=say.once(_as_reply(say, pieces, framing))).url)
-    assert (result.outcome, result.completed, result.failed) == ("done", 1, 1)
-    assert result.failures == {fault: 1}
-    assert result.output_tokens == N
-
-
-def test_an_answer_that_ends_by_itself_is_a_success_and_said(serve: Any, bench: Any, say: Say) -> None:
-    def early(_: Any) -> Iterator[bytes | str]:
-        yield say.head()
-        yield from [*_tokens(say, 30), say.event(say.finish("stop")), say.event(say.usage(30))]
-        yield "close"
-
-    result = bench(serve(measured=early).url)
-    assert (result.completed, result.failures, result.output_tokens) == (2, {}, 60)
+def test_an_answer_that_ends_by_itself_is_said(serve: Any, bench: Any, say: Say) -> None:
+    result = bench(serve(measured=_as_reply(say, lambda say: _stopped(say, "stop"), "sized")).url)
     assert "2 answers ended by themselves" in result.sentence
 
 
-def test_without_usage_chunks_are_counted_and_the_result_says_so(serve: Any, bench: Any, say: Say) -> None:
-    def uncounted(_: Any) -> Iterator[bytes | str]:
+def test_without_usage_the_result_says_that_chunks_were_counted(serve: Any, bench: Any, say: Say) -> None:
+    uncounted = _as_reply(say, ROWS["no usage at all"].pieces, "until close")
+    assert "chunks were counted" in bench(serve(measured=uncounted).url).sentence
+
+
+def test_reasoning_comes_before_the_first_output(serve: Any, bench: Any, say: Say) -> None:
+    def thinking(_: Any) -> Iterator[bytes | float | str]:
         yield say.head()
-        yield from [*_tokens(say), say.event(say.finish()), say.event(b"[DONE]")]
+        yield from (say.event(_delta(say, reasoning="hm")) for _ in range(50))
+        yield 0.03
+        yield from [*_tokens(say, 50), *_end(say)]
         yield "close"
 
-    result = bench(serve(measured=uncounted).url)
-    assert (result.output_tokens, result.tokens_counted_by) == (2 * N, "chunks")
-    assert result.input_tokens is None
-    assert "chunks were counted" in result.sentence
+    result = bench(serve(measured=thinking).url)
+    assert result.ttfo_ms.p50 >= result.ttft_ms.p50 + 25
 
 
 def test_several_tokens_a_chunk_show_in_itl_but_not_in_tpot(serve: Any, bench: Any, say: Say) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-TEXT_NAMES = ("content", "reasoning_content", "reasoning")
+OUTPUT_NAMES = ("content", "refusal")
+REASONING_NAMES = ("reasoning_content", "reasoning")
 
 
 class Mould:
@@ -17,11 +18,12 @@ class Mould:
     text in its place: it carries text, and all else in it is known. To decode it would cost 12 µs.
     """
 
-    __slots__ = ("_after", "_around", "_before")
+    __slots__ = ("_after", "_around", "_before", "reasoning")
 
     def __init__(self) -> None:
         self._before = self._after = b""
         self._around = 0
+        self.reasoning = False
 
     def fits(self, data: bytes) -> bool:
         """Tell whether an event is of this mould and carries text."""
@@ -38,20 +40,24 @@ class Mould:
         Only plain words that occur once as a whole string are taken, in events without escapes: between the
         quotes of two neighbouring strings there is always a comma or a colon, so what was found is the text.
         """
-        word = _only_text(chunk).encode("utf-8", "replace")
+        text, name = _only_text(chunk)
+        word = text.encode("utf-8", "replace")
         quoted = b'"' + word + b'"'
         if b"\\" in data or not word.replace(b" ", b"").isalnum() or data.count(quoted) != 1:
             return
         at = data.index(quoted) + 1
         self._before, self._after = data[:at], data[at + len(word) :]
         self._around = len(self._before) + len(self._after)
+        self.reasoning = name in REASONING_NAMES
 
 
-def _only_text(chunk: dict[str, Any]) -> str:
-    """Return the text of a chunk whose one choice has text in one field, else ""."""
+def _only_text(chunk: dict[str, Any]) -> tuple[str, str]:
+    """Return the text of a chunk whose one choice has text in one field, and that field; else two ""."""
     try:
         (choice,) = chunk["choices"]
-        texts = [text for text in map(choice["delta"].get, TEXT_NAMES) if isinstance(text, str) and text]
+        delta = choice["delta"]
+        fields = [(delta.get(name), name) for name in OUTPUT_NAMES + REASONING_NAMES]
     except (AttributeError, KeyError, TypeError, ValueError):
-        return ""
-    return texts[0] if len(texts) == 1 else ""
+        return "", ""
+    found = [(text, name) for text, name in fields if isinstance(text, str) and text]
+    return found[0] if len(found) == 1 and not delta.get("tool_calls") else ("", "")

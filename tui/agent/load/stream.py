@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
-from tui.agent.load.mould import TEXT_NAMES, Mould
+from tui.agent.load.fast import json_reader
+from tui.agent.load.mould import OUTPUT_NAMES, REASONING_NAMES, Mould
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange
 
 _DETAIL_CHARACTERS = 200
+_MOST_TOKENS = 1000000000
+_decode = json_reader()
 
 
 class Answer:
     """What one stream amounted to.
 
     ``stamps_s`` are the moments of the chunks that carry text (content or reasoning, not empty), ``last_s``
-    that of the last chunk with text or the finish reason. ``usage_output`` and ``usage_input`` are the
+    that of the last chunk with text or the finish reason, ``first_content_s`` that of the first with
+    more than reasoning. ``usage_output``, ``usage_input`` and ``usage_cached`` (of the input) are the
     server's own counts of tokens, None where it gave none. ``fault`` is the first thing wrong inside the
     stream: stream_error (an error object or event), bad_json. ``nothing_read`` is True until an event came.
     """
@@ -35,19 +39,23 @@ class Answer:
         "done",
         "fault",
         "finish",
+        "first_content_s",
         "last_s",
         "model",
         "nothing_read",
         "stamps_s",
+        "usage_cached",
         "usage_input",
         "usage_output",
     )
 
     def __init__(self) -> None:
         self.stamps_s: list[float] = []
+        self.first_content_s: float | None = None
         self.last_s: float | None = None
         self.usage_output: int | None = None
         self.usage_input: int | None = None
+        self.usage_cached: int | None = None
         self.finish: str | None = None
         self.model: str | None = None
         self.done = False
@@ -55,10 +63,12 @@ class Answer:
         self.fault = ""
         self.detail = ""
 
-    def add_text(self, moment_s: float) -> None:
+    def add_text(self, moment_s: float, *, reasoning: bool) -> None:
         """Note a chunk with text."""
         self.stamps_s.append(moment_s)
         self.last_s = moment_s
+        if self.first_content_s is None and not reasoning:
+            self.first_content_s = moment_s
 
     def fail(self, fault: str, detail: str) -> None:
         """Keep the first fault."""
@@ -67,10 +77,11 @@ class Answer:
 
 
 class StreamReader:
-    """Turns stamped reads into an Answer, one read at a time."""
+    """Turns stamped reads into an Answer, one read at a time; into ``texts`` too, if that is made a list."""
 
     def __init__(self) -> None:
         self.answer = Answer()
+        self.texts: list[str] | None = None
         self._pieces: list[bytes] = []
         self._after_return = False
         self._begun = False
@@ -81,11 +92,11 @@ class StreamReader:
     def feed(self, moment_s: float, data: bytes) -> None:
         """Take one read."""
         if self._mould.fits(data) and not (self._pieces or self._data or self._event):
-            self.answer.add_text(moment_s)
+            self.answer.add_text(moment_s, reasoning=self._mould.reasoning)
             return
         if self._is_one_event(data):
             chunk = self._dispatch_text(moment_s, data[6:-2], b"")
-            if chunk is not None:
+            if chunk is not None and self.texts is None:
                 self._mould.learn(data, chunk)
             return
         if not self._begun:
@@ -163,6 +174,8 @@ class StreamReader:
             self.answer.fail("stream_error", _words(chunk, text))
         else:
             read_chunk(self.answer, moment_s, chunk)
+            if self.texts is not None:
+                self.texts += _contents(chunk)
             return chunk
         return None
 
@@ -171,20 +184,28 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
     """Add one chat.completion.chunk to an answer."""
     model = chunk.get("model")
     if isinstance(model, str) and model and model != answer.model:
-        answer.model = plain(model)
+        answer.model = plain(model[:_DETAIL_CHARACTERS])
     usage = chunk.get("usage")
     if usage:
-        counts = _fields(usage)
-        answer.usage_output = _count(counts.get("completion_tokens"), answer.usage_output)
-        answer.usage_input = _count(counts.get("prompt_tokens"), answer.usage_input)
-    choices: Any = chunk.get("choices")
-    choice = _fields(choices[0]) if isinstance(choices, list) and choices else {}
-    if _has_text(_fields(choice.get("delta"))):
-        answer.add_text(moment_s)
-    finish = choice.get("finish_reason")
-    if isinstance(finish, str) and finish:
-        answer.finish = finish
-        answer.last_s = moment_s
+        _count_tokens(answer, _fields(usage))
+    reasoning = text = False
+    for choice in map(_fields, _items(chunk.get("choices"))):
+        delta = _fields(choice.get("delta"))
+        text = text or _has_text(delta, OUTPUT_NAMES) or _calls(delta)
+        reasoning = reasoning or _has_text(delta, REASONING_NAMES)
+        finish = choice.get("finish_reason")
+        if isinstance(finish, str) and finish:
+            answer.finish = plain(finish[:_DETAIL_CHARACTERS])
+            answer.last_s = moment_s
+    if text or reasoning:
+        answer.add_text(moment_s, reasoning=not text)
+
+
+def _count_tokens(answer: Answer, usage: dict[str, Any]) -> None:
+    answer.usage_output = _count(usage.get("completion_tokens"), answer.usage_output)
+    answer.usage_input = _count(usage.get("prompt_tokens"), answer.usage_input)
+    details = _fields(usage.get("prompt_tokens_details"))
+    answer.usage_cached = _count(details.get("cached_tokens"), answer.usage_cached)
 
 
 def read_exchange(exchange: Exchange) -> Answer:
@@ -206,25 +227,52 @@ def _fields(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _has_text(delta: dict[str, Any]) -> bool:
-    """Tell whether a delta carries text: content, or reasoning under either of its two names."""
-    for name in TEXT_NAMES:
+def _contents(chunk: dict[str, Any]) -> list[str]:
+    """Return the text of a chunk that is no reasoning."""
+    found = [_fields(_fields(each).get("delta")).get("content") for each in _items(chunk.get("choices"))]
+    return [plain(text) for text in found if isinstance(text, str)]
+
+
+def _items(value: Any) -> list[Any]:
+    """Return a list's items, none for what is no list."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _has_text(delta: dict[str, Any], names: tuple[str, ...]) -> bool:
+    """Tell whether one of these fields of a delta carries text."""
+    for name in names:
         text = delta.get(name)
         if isinstance(text, str) and text:
             return True
     return False
 
 
+def _calls(delta: dict[str, Any]) -> bool:
+    """Tell whether a delta carries a piece of a call of a tool: tokens like those of a text."""
+    functions = (_fields(_fields(call).get("function")) for call in _items(delta.get("tool_calls")))
+    return any(_has_text(function, ("name", "arguments")) for function in functions)
+
+
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(text.decode("utf-8", "replace"))
+        found = _decode(text)
     except (ValueError, RecursionError):
-        return None
+        found = _slowly(text)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
+def _slowly(text: bytes) -> Any:
+    """Decode what a stricter reader refuses: NaN, lone surrogates, broken characters; None for no JSON."""
+    try:
+        return json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
 def _count(value: Any, before: int | None) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else before
+    """Return a count of tokens, the one before for what cannot be one."""
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+    return value if known else before
 
 
 def _words(found: dict[str, Any] | None, text: bytes) -> str:

@@ -8,12 +8,15 @@ after them are the same for the same seed.
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING
 
+from tui.agent.load.conversation import USER, Form, Template
+from tui.agent.load.judge import Asked
+
 if TYPE_CHECKING:
     from tui.agent.load.connections import Endpoint
+    from tui.agent.load.dataset import DataSet
 
 CHAT_PATH = "/v1/chat/completions"
 MODELS_PATH = "/v1/models"
@@ -21,6 +24,7 @@ _SALT_WORDS = 8
 _FEWEST_WORDS = 1
 _TEMPLATE_TOKENS = 16  # about what a chat template adds; the rest of the count is the words
 _SPARE_WORDS = 1009
+LONG_PROBE_WORDS = 300  # blocks of a prefix cache have 16 to 128 tokens, and only whole ones count
 
 _TEXT = """
 able about above across action after again air all almost alone along also always among and animal answer
@@ -42,29 +46,49 @@ _WORDS = _TEXT.split()
 
 
 class Prompts:
-    """Makes the prompts of one run; ``words`` is how many each has, salt included."""
+    """Makes the prompts of one run; ``words`` is how many each has, salt and shared prefix included.
 
-    def __init__(self, *, seed: int, salt: str, tokens: int) -> None:
-        self._salt = salt
+    The prefix is the same for the whole run and differs from that of any other.
+    """
+
+    def __init__(self, *, seed: int, salt: str, tokens: int, prefix_tokens: int = 0) -> None:
+        self.salt = salt
         self._tokens = tokens
+        self._prefix_tokens = prefix_tokens
         self.words = max(_FEWEST_WORDS, tokens)
-        body = random.Random("tminus %d" % seed)
-        self._pool = [body.choice(_WORDS) for _ in range(tokens + _SPARE_WORDS)]
+        self._pool = _drawn("tminus %d" % seed, tokens + _SPARE_WORDS)
         # Slices of one text are made at the cost of a copy, while streams are being stamped.
         self._text = " ".join(self._pool)
         self._starts = [0]
         for word in self._pool:
             self._starts.append(self._starts[-1] + len(word) + 1)
+        self._share()
 
-    def make(self, index: int) -> str:
-        """Return the prompt of one request."""
-        salt = random.Random("%s %d" % (self._salt, index))
-        own = [salt.choice(_WORDS) for _ in range(min(_SALT_WORDS, self.words))]
-        rest = self.words - len(own)
-        if rest <= 0:
-            return " ".join(own)
-        first = index % _SPARE_WORDS
-        return " ".join(own) + " " + self._text[self._starts[first] : self._starts[first + rest] - 1]
+    def make(self, index: int, turn: int = 0) -> str:
+        """Return what the user says in one turn of a conversation."""
+        prefix = self._prefix if not turn else []
+        left = self.words - len(prefix)
+        own = _drawn("%s %d %d" % (self.salt, index, turn), min(_SALT_WORDS, left))
+        rest = left - len(own)
+        first = (index + 97 * turn) % _SPARE_WORDS
+        body = [self._text[self._starts[first] : self._starts[first + rest] - 1]] if rest else []
+        return " ".join(prefix + own + body)
+
+    def message(self, index: int, turn: int) -> bytes:
+        """Return the same as JSON; plain words need no escaping."""
+        return USER % self.make(index, turn).encode("ascii")
+
+    def opening(self, index: int) -> bytes:
+        """Return what comes before a conversation as JSON messages: nothing."""
+        return b""
+
+    def turns(self, index: int) -> int | None:
+        """Return how many turns a conversation has at most, None for any number."""
+        return None
+
+    def tokens(self, index: int) -> int | None:
+        """Return how long its answers are to be, None for as long as all."""
+        return None
 
     def fit(self, counted: int) -> None:
         """Correct the number of words by how many tokens the server counted in a prompt of ``words`` words.
@@ -74,6 +98,16 @@ class Prompts:
         per_word = max(1.0, (counted - _TEMPLATE_TOKENS) / self.words)
         words = self.words - round((counted - self._tokens) / per_word)
         self.words = max(_FEWEST_WORDS, min(words, len(self._pool) - _SPARE_WORDS))
+        self._share()
+
+    def _share(self) -> None:
+        words = round(self.words * self._prefix_tokens / self._tokens)
+        self._prefix = _drawn(self.salt + " prefix", words)
+
+
+def _drawn(seed: str, words: int) -> list[str]:
+    draw = random.Random(seed)
+    return [draw.choice(_WORDS) for _ in range(words)]
 
 
 class Manners:
@@ -108,36 +142,39 @@ class Manners:
 
 
 class Requests:
-    """Writes the requests of one run as bytes, quickly: only the prompt differs between them."""
+    """Writes the requests of one run as bytes, quickly: only the messages differ between them."""
 
-    def __init__(self, endpoint: Endpoint, *, api_key: str | None, prompts: Prompts) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, api_key: str | None, prompts: Prompts, data: DataSet | None = None
+    ) -> None:
         self._endpoint = endpoint
         self._api_key = api_key
+        self._data = data
         self.prompts = prompts
         self.manners = Manners()
 
     def models(self) -> bytes:
         """Return the request for the list of models."""
-        return self._endpoint.head("GET", MODELS_PATH, self._api_key) + b"\r\n"
+        return self.plain("GET", MODELS_PATH)
 
-    def template(self, model: str, max_tokens: int) -> Template:
-        """Return what makes chat requests for that model with answers of that length."""
+    def plain(self, method: str, path: str) -> bytes:
+        """Return a request without a body."""
+        length = b"" if method == "GET" else b"Content-Length: 0\r\n"
+        return self._endpoint.head(method, path, self._api_key) + length + b"\r\n"
+
+    def template(self, model: str, max_tokens: int, turns: int = 1) -> Template:
+        """Return what makes the workload's chat requests to that model, with answers of that length."""
+        return Template(self._form(model), self._data or self.prompts, Asked(model, max_tokens), turns)
+
+    def probe(self, model: str, max_tokens: int, index: int) -> bytes:
+        """Return a request with a made prompt, whatever the workload's are."""
+        return Template(self._form(model), self.prompts, Asked(model, max_tokens), 1).make(index)
+
+    def long_probe(self, model: str) -> bytes:
+        """Return a request that fills several blocks of a prefix cache, the same each time, for one token."""
+        text = " ".join(_drawn(self.prompts.salt + " probe", LONG_PROBE_WORDS))
+        return self._form(model).fill(USER % text.encode("ascii"), 1)
+
+    def _form(self, model: str) -> Form:
         head = self._endpoint.head("POST", CHAT_PATH, self._api_key)
-        fields = dict(self.manners.fields(), model=model, max_tokens=max_tokens)
-        return Template(head, fields, self.prompts)
-
-
-class Template:
-    """A chat request without its prompt."""
-
-    def __init__(self, head: bytes, fields: dict[str, object], prompts: Prompts) -> None:
-        self._head = head + b"Content-Type: application/json\r\nContent-Length: "
-        self._before = (
-            json.dumps(fields)[:-1].encode("ascii") + b', "messages": [{"role": "user", "content": "'
-        )
-        self._prompts = prompts
-
-    def make(self, index: int) -> bytes:
-        """Return the request with the prompt of that index; prompts are plain words and need no escaping."""
-        body = self._before + self._prompts.make(index).encode("ascii") + b'"}]}'
-        return self._head + b"%d\r\n\r\n" % len(body) + body
+        return Form(head, dict(self.manners.fields(), model=model))

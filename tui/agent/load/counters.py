@@ -1,0 +1,143 @@
+"""The engine's own counters, read from its metrics page (Prometheus text), and whose requests run on it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tui.agent.load.flight import Flight
+    from tui.agent.load.lines import Lines
+    from tui.agent.load.stream import Answer
+    from tui.agent.load.work import Requests
+
+PAGE_LIMIT_BYTES = 8 * 1024 * 1024
+PAGE_TIMEOUT_S = 10.0
+LOOK_S = 0.5  # a health probe's own token is done by then
+SLOT = -1  # a connection of its own: those of the streams are busy
+
+
+def values_of(page: bytes, names: list[str], highest: list[str]) -> dict[str, float]:
+    """Return the named values of a page, summed over labels; of those in ``highest`` the greatest counts.
+
+    A name with a value that no counter can have (NaN, infinite, negative, no number) is left out.
+    """
+    wanted = b"|".join(re.escape(name.encode("utf-8")) for name in names)
+    found: dict[str, float] = {}
+    for match in re.finditer(rb"^(%s)(?:\{[^\n]*\})?[ \t]+(\S+)" % wanted, page, re.MULTILINE):
+        name, value = match[1].decode("utf-8"), _number(match[2])
+        before = found.get(name, 0.0)
+        found[name] = max(before, value) if name in highest else before + value
+    return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+def _number(text: bytes) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return math.inf
+    return value if 0 <= value < math.inf else math.inf
+
+
+class Meter:
+    """Reads the counters that a request named; nothing where it named none."""
+
+    def __init__(self, lines: Lines, requests: Requests, wanted: dict[str, Any] | None) -> None:
+        self._lines = lines
+        self._requests = requests
+        self._wanted: dict[str, Any] = wanted or {}
+        self.absent = False
+        self.before: dict[str, float] = {}
+        self.after: dict[str, float] = {}
+
+    async def read(self) -> dict[str, float]:
+        """Return the values by name, {} without a page; ``absent`` tells then."""
+        names = [*self._list("running"), *self._list("names")]
+        if not names:
+            return {}
+        request = self._requests.plain("GET", self._wanted["path"])
+        exchange = await self._lines.ask(SLOT, request, PAGE_TIMEOUT_S)
+        page = exchange.body
+        self.absent = exchange.went_wrong or len(page) > PAGE_LIMIT_BYTES
+        return {} if self.absent else values_of(page, names, self._list("highest"))
+
+    async def others(self, *, patient: bool) -> float | None:
+        """Return how many requests the server says it has, none of ours being on their way; None if unknown.
+
+        Those that are there at one look alone, and not half a second later, do not count. What stands still
+        may be left over from before (``settle_s``): ``patient`` waits for that.
+        """
+        page, began_s = await self.read(), time.monotonic()
+        while True:
+            count = self._running(page)
+            if not count:
+                return count
+            await asyncio.sleep(LOOK_S)
+            before, page = page, await self.read()
+            now = self._running(page)
+            settled = time.monotonic() - began_s >= self._wanted["settle_s"]
+            if not now or settled or page != before or not patient:
+                return now if now is None else min(count, now)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return the counters before and after as in Counter of tui/benchmark.py, those that were seen."""
+        names = [name for name in self._list("names") if name in self.before or name in self.after]
+        return [
+            {"name": name, "before": self.before.get(name), "after": self.after.get(name)} for name in names
+        ]
+
+    def rose(self, before: dict[str, float], after: dict[str, float], but: list[str]) -> bool:
+        """Tell whether a counter rose, other than those named."""
+        names = [name for name in self._list("names") if name not in but]
+        return any(after.get(name, 0.0) > before.get(name, 0.0) for name in names)
+
+    def words(self) -> str:
+        """Return what to say of a page that is not there, "" otherwise."""
+        needs: str = self._wanted.get("needs") or ""
+        return (
+            "the server shows no counters of its own" + (" without %s" % needs if needs else "")
+            if self.absent
+            else ""
+        )
+
+    def flush(self) -> dict[str, Any] | None:
+        """Return how the prefix cache is emptied, None where that is not known."""
+        return self._wanted.get("flush")
+
+    def _list(self, name: str) -> list[str]:
+        return self._wanted.get(name) or []
+
+    def _running(self, page: dict[str, float]) -> float | None:
+        known = [page[name] for name in self._list("running") if name in page]
+        return sum(known) if known else None
+
+
+class Spill:
+    """Tokens of warm-up requests that ended after the measurement began: the server's counters hold them too.
+
+    ``known`` turns False with one whose tokens are not known.
+    """
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.tokens = 0
+        self.arrived = 0.0
+        self.known = True
+
+    def add(self, flight: Flight, answer: Answer, began_s: float) -> None:
+        """Count one; the tokens that arrived since the beginning are told apart."""
+        count, stamps = answer.usage_output, answer.stamps_s
+        self.requests += 1
+        if not count or not stamps or flight.exchange.went_wrong:
+            self.known = False
+            return
+        self.tokens += count
+        self.arrived += count * sum(stamp > began_s for stamp in stamps) / len(stamps)
+
+    def fields(self) -> dict[str, object] | None:
+        """Return them as Spilled of tui/benchmark.py, None where not known."""
+        counts = {"requests": self.requests, "tokens": self.tokens, "arrived": round(self.arrived)}
+        return dict(counts) if self.known else None
