@@ -1,46 +1,49 @@
-"""Keeping a benchmark in the ledger, and what the ledger says of it."""
+"""Keeping a benchmark in the ledger, and what the ledger says of it to a person."""
 
-import socket
-import time
+from collections.abc import Iterator
 
-from tui.bench.workload import workload_of
-from tui.benchmark import BenchRecord, BenchResult
-from tui.commands import start
-from tui.runs.entry import RunEntry
-from tui.runs.gathering import fingerprint_of, instance_of
-from tui.runs.ledger import Ledger
-from tui.watch.meaning import Meaning
+from tui.bench.report import wrapped
+from tui.benchmark import BenchComparison, BenchResult
+from tui.runs.keeping import KeptRuns
+from tui.watch.state import WatchState
+
+SHOWN_DIFFERENCES = 8
 
 
-def keep(
-    result: BenchResult, records: tuple[BenchRecord, ...], state: Meaning, *, write: bool = True
-) -> list[str]:
-    """Keep a run with its records; return what a person is told of it. Nothing is kept without ``write``.
+def keep(runs: KeptRuns, result: BenchResult, state: WatchState) -> list[str]:
+    """Keep a run; return the lines that tell of it. A run of which nothing was measured is none.
 
-    A run of which nothing was measured is none. May block for as long as others keep the ledger locked.
+    ``state`` has taken in the run's records and its result. May block while others write to the ledger.
     """
-    if not write or result.duration_s is None:
+    entry = runs.entry(state, result)
+    if entry is None:
         return []
-    entry = entry_of(result, records, state)
-    ledger = Ledger(start.ledger_path())
-    try:
-        problem = ledger.add_run(entry)
-        if problem:
-            return [problem]
-        return [f"kept as run {entry.id}; tminus baseline {entry.id} makes it the baseline"]
-    finally:
-        ledger.close()
+    compared, problem = runs.keep(entry, result)
+    if problem:
+        return wrapped(problem)
+    return [line for text in told(compared) for line in wrapped(text)]
 
 
-def entry_of(result: BenchResult, records: tuple[BenchRecord, ...], state: Meaning) -> RunEntry:
-    """Return the entry of a run, with what is known now of the server that it measured."""
-    instance = instance_of(state)
-    return RunEntry(
-        result=result,
-        workload=workload_of(result.spec),
-        fingerprint=fingerprint_of(state, state.provenance),
-        instance=instance,
-        made_wall_s=time.time(),
-        host=instance.host or socket.gethostname(),
-        records=records,
-    )
+def told(compared: BenchComparison) -> Iterator[str]:
+    """Give what the ledger says of a run that was kept: its id, and how it stands to the baseline."""
+    run = compared.run
+    if not compared.against:
+        yield f"kept as run {run}; {compared.sentence} (tminus baseline {run} makes it the baseline)"
+        return
+    yield f"kept as run {run}; against the baseline {compared.against}, A, it is B:"
+    yield compared.sentence
+    for each in compared.differences[:SHOWN_DIFFERENCES]:
+        a, b = _value(each.a, known=each.a_known), _value(each.b, known=each.b_known)
+        yield f"{each.name}: {a} in A, {b} in B"
+    more = len(compared.differences) - SHOWN_DIFFERENCES
+    if more > 0:
+        yield f"{more} more settings differ"
+    if compared.due:
+        yield f"due next: {compared.due}"
+    yield f"tminus compare {compared.against} {run} tells all"
+
+
+def _value(value: str | None, *, known: bool) -> str:
+    if not known:
+        return "unknown"
+    return "unset" if value is None else value or "given"

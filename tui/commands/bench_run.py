@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tui.bench.report import exit_code, json_object, level_lines, text_lines
 from tui.bench.workload import Workload
-from tui.benchmark import BenchProgress, BenchRecord, BenchRecords, BenchResult, BenchSpec
+from tui.benchmark import BenchProgress, BenchRecords, BenchResult, BenchSpec
 from tui.commands import bench_keep, bench_plan, start
 from tui.commands.bench import Heard, Listeners, SourceEnded, bench, without_figures
 from tui.commands.bench_find import NoServer, find, for_server
@@ -17,6 +17,7 @@ from tui.commands.bench_tell import Teller, agrees, can_ask
 from tui.engines.counters import counters_for, figures_of
 from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import BenchRequest, FollowRequest, ProveRequest
+from tui.runs.keeping import KeptRuns
 from tui.settings import Choices
 from tui.source import Source
 from tui.terminal import exit_signals
@@ -27,6 +28,7 @@ from tui.watch.state import WatchState
 
 CLOSE_S = 5.0
 LOST = 4
+BENCH = (BenchProgress, BenchRecords, BenchResult)
 
 
 class Host:
@@ -41,7 +43,6 @@ class Host:
         self.state = WatchState(options)
         self.lost = ""
         self.fault: str | None = None
-        self.records: list[BenchRecord] = []
         self._source = source
         self._near = near
         self._followed: FollowRequest | None = None
@@ -53,18 +54,15 @@ class Host:
             self.lost, self.fault = event.sentence, event.fault
         elif isinstance(event, Goodbye):
             self.lost = event.sentence
-        if self._near:
+        if self._near or isinstance(event, BENCH):
             self.state.apply(event)
+        if self._near:
             self._ask()
         return self.lost
 
-    def other(self, event: AnyEvent) -> None:
+    def hear(self, event: AnyEvent) -> None:
         """Take an event in."""
         self.take(event)
-
-    def keep(self, event: BenchRecords) -> None:
-        """Keep the records of a run."""
-        self.records += event.records
 
     def _ask(self) -> None:
         follow = self.state.wanted
@@ -132,6 +130,7 @@ class Chain:
         self._stop = stop
         self._teller = Teller(quiet=choices.json)
         self._despite_load = choices.anyway
+        self._runs = KeptRuns(start.ledger_path()) if choices.record else None
         self._kept: list[str] = []
 
     async def run(self, options: WatchOptions) -> None:
@@ -191,9 +190,8 @@ class Chain:
         return await self._bench(again)
 
     async def _bench(self, request: BenchRequest) -> BenchResult:
-        self._host.records.clear()
         self._teller.spec = request.spec
-        listeners = Listeners(self._progress, self._host.keep, self._host.other)
+        listeners = Listeners(self._progress, self._host.hear, self._host.hear)
         return await bench(self._source, request, listeners, heard=self._heard, cancelled=self._stop)
 
     def _progress(self, event: BenchProgress) -> None:
@@ -203,9 +201,8 @@ class Chain:
     def _done(self, result: BenchResult) -> None:
         """Keep a result at once, and print it where a program reads."""
         self.results.append(result)
-        told = bench_keep.keep(
-            result, tuple(self._host.records), self._host.state, write=self._choices.record
-        )
+        self._host.take(result)
+        told = bench_keep.keep(self._runs, result, self._host.state) if self._runs is not None else []
         if self._choices.json:
             _print([json.dumps(json_object(result, figures_of(result)))])
         else:
