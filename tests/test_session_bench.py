@@ -11,7 +11,7 @@ from tui.bench.workload import Workload
 from tui.benchmark import BenchComparison, BenchResult
 from tui.events import AnyEvent, Notice
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
-from tui.runs.entry import RunEntry
+from tui.runs.entry import LoadEntry, RunEntry
 from tui.session import Session
 from tui.watch.meaning import Meaning
 from tui.watch.options import WatchOptions
@@ -64,7 +64,16 @@ class ReadyHost:
 
 
 class Shelf:
-    """Keeps runs, and says of each that it cannot be compared."""
+    """Keeps runs, and says of each that it cannot be compared; takes loads as they come."""
+
+    def loads(self, state: Meaning, event: AnyEvent) -> list[LoadEntry]:
+        return []
+
+    def loads_left(self, state: Meaning) -> list[LoadEntry]:
+        return []
+
+    def keep_loads(self, loads: list[LoadEntry]) -> str:
+        return ""
 
     def __init__(self, fault: str = "") -> None:
         self.kept: list[RunEntry] = []
@@ -74,11 +83,11 @@ class Shelf:
         assert state.ready
         return replace(run_entry(), result=result)
 
-    def keep(self, entry: RunEntry, beside: AnyEvent) -> tuple[BenchComparison | None, str]:
+    def keep(self, entry: RunEntry, clocks: AnyEvent) -> tuple[BenchComparison | None, str]:
         self.kept.append(entry)
         told = BenchComparison(
-            mono_s=beside.mono_s,
-            wall_s=beside.wall_s,
+            mono_s=clocks.mono_s,
+            wall_s=clocks.wall_s,
             run=entry.id,
             against="base",
             against_wall_s=1.0,

@@ -12,8 +12,8 @@ from tui.bench.workload import Workload
 from tui.benchmark import BenchChoice, BenchComparison, BenchResult, BenchSpec
 from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
 from tui.past_load import PastLoad
-from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest
-from tui.runs.entry import RunEntry
+from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest
+from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source
 from tui.streams import Pump
 from tui.watch import diagnosing
@@ -23,6 +23,7 @@ from tui.watch.diagnosing import Wanted
 from tui.watch.history import PastWanted
 from tui.watch.meaning import Meaning
 from tui.watch.options import WatchOptions
+from tui.watch.proving import prove_request
 from tui.watch.state import FROM_HOST, WatchState
 
 TICK_S = 1.0
@@ -56,14 +57,26 @@ class Past(Protocol):
 
 
 class Runs(Protocol):
-    """Where benchmarks are kept. No call raises for what may fail: what failed is in the sentence."""
+    """Where benchmarks and loads are kept. No call raises for what may fail: that is in the sentence."""
 
-    def entry(self, state: Meaning, result: BenchResult) -> RunEntry:
-        """Return what is to be kept of a result, and of what the server ran under; nothing is read."""
+    def entry(self, state: Meaning, result: BenchResult) -> RunEntry | None:
+        """Return what is to be kept of a result, None for nothing; nothing is read or written."""
         ...
 
-    def keep(self, entry: RunEntry, beside: AnyEvent) -> tuple[BenchComparison | None, str]:
+    def keep(self, entry: RunEntry, clocks: AnyEvent) -> tuple[BenchComparison | None, str]:
         """Keep a run and compare it with the baseline, if there is one. May block, so it runs in a thread."""
+        ...
+
+    def loads(self, state: Meaning, event: AnyEvent) -> list[LoadEntry]:
+        """Return the loads that are to be kept after an event."""
+        ...
+
+    def loads_left(self, state: Meaning) -> list[LoadEntry]:
+        """Return the load in which the watch ends."""
+        ...
+
+    def keep_loads(self, loads: list[LoadEntry]) -> str:
+        """Keep loads. May block, so it runs in a thread."""
         ...
 
 
@@ -101,6 +114,7 @@ class Session:
         self._kept: PastLoad | None = None
         self._sent: FollowRequest | None = None
         self._newest: AnyEvent | None = None
+        self._proof: ProveRequest | None = None
         self._diagnosed_s = -math.inf
         self.changes = 0
 
@@ -112,7 +126,7 @@ class Session:
                     self._take(each)
                     brought = self._past_events(each)
                     yield each
-                    for other in (*brought, *await self._keep_run(each)):
+                    for other in (*brought, *await self._keep(each)):
                         yield other
         await self.close()
 
@@ -121,8 +135,11 @@ class Session:
         self._source.send(request)
 
     async def close(self) -> None:
-        """End the source and finish the recording; closing twice is allowed."""
+        """End the source, keep the load in which it ends, finish the recording; closing twice is allowed."""
         await self._source.close()
+        runs, self._runs = self._runs, None
+        if runs is not None and (left := runs.loads_left(self.state)):
+            await asyncio.to_thread(runs.keep_loads, left)
         journal, self._journal = self._journal, None  # an event that still comes is no longer recorded
         if journal is not None:
             journal.close()
@@ -192,6 +209,10 @@ class Session:
         if wanted is not None and wanted != self._sent:
             self._sent = wanted
             self._source.send(wanted)
+        proof = prove_request(self.state)
+        if proof is not None and (proof != self._proof or isinstance(event, Hello)):
+            self._source.send(proof)
+        self._proof = proof
         if isinstance(event, BenchResult) and self.benching.goes_on(event):
             self._fire()
         if self.state.bench_due:
@@ -215,14 +236,19 @@ class Session:
             self._take(each)
         return brought
 
-    async def _keep_run(self, event: AnyEvent) -> list[AnyEvent]:
-        """Keep a benchmark that has ended; return, taken in, what the ledger says of it."""
-        if self._runs is None or not isinstance(event, BenchResult):
+    async def _keep(self, event: AnyEvent) -> list[AnyEvent]:
+        """Keep a benchmark or a load that has ended; return, taken in, what the ledger says of it."""
+        if self._runs is None:
             return []
-        entry = self._runs.entry(self.state, event)
-        comparison, sentence = await asyncio.to_thread(self._runs.keep, entry, event)
-        told: list[AnyEvent] = [] if comparison is None else [comparison]
-        told += [_notice(event, sentence, "bench")] if sentence else []
+        told: list[AnyEvent] = []
+        if loads := self._runs.loads(self.state, event):
+            fault = await asyncio.to_thread(self._runs.keep_loads, loads)
+            told += [_notice(event, fault, "ledger")] if fault else []
+        entry = self._runs.entry(self.state, event) if isinstance(event, BenchResult) else None
+        if entry is not None:
+            comparison, fault = await asyncio.to_thread(self._runs.keep, entry, event)
+            told += [] if comparison is None else [comparison]
+            told += [_notice(event, fault, "ledger")] if fault else []
         told = [each for other in told for each in (*self._record(other), other)]
         for each in told:
             self._take(each)
