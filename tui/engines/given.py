@@ -47,11 +47,12 @@ def given(engine: Engine, argv: Sequence[str]) -> Given:
             flags[name].append(word)
         else:
             bare.append(word)
+    takes_model = command == engine.flags.model_program
     if subcommand is not None and subcommand in bare:
-        command = f"{command} {subcommand}"
+        command, takes_model = f"{command} {subcommand}", True
         bare = bare[bare.index(subcommand) + 1 :]
     model = canonical(engine.name, "--model")
-    if bare and engine.flags.model_after is not None and model not in flags:
+    if bare and takes_model and model not in flags:
         flags[model] = bare[:1]
     return Given(command, {flag: " ".join(values) for flag, values in sorted(flags.items())})
 
@@ -83,7 +84,7 @@ def _command(argv: Sequence[str]) -> tuple[str, Iterable[str]]:
 def comparable(value: str) -> str:
     """Return a value so that two spellings of one compare equal: 0.90 and 0.9, JSON in another order."""
     if _NUMBER.fullmatch(value):
-        return f"{float(value):g}" if len(value) < 16 else value
+        return f"{float(value):.15g}" if len(value) < 16 else value
     if value[:1] in ("{", "["):
         try:
             return msgspec.json.encode(msgspec.json.decode(value), order="sorted").decode()

@@ -25,7 +25,7 @@ SHORTEST_STEM = 4
 """Shorter beginnings of names that figures follow are no reason to take another one for a host."""
 # Words of the vocabulary between state and engines; nobody's name.
 _SENTENCES = 16_384
-_KEPT = frozenset(("matched", "about", "tminus", "engine", "phase", "fault", "run"))
+_KEPT = frozenset(("matched", "about", "tminus", "engine", "phase", "fault", "run", "against", "topology"))
 _PATHS = frozenset(("cwd", "stdout", "stderr", "path", "log_path", "ca_file"))
 _MODELS = frozenset(("model", "models"))
 _OWN_SENTENCES = frozenset(("sentence", "banner"))
@@ -114,6 +114,8 @@ class Anonymiser:
             return list(self._arguments(values))
         if field in _MODELS:
             return [self._model(value) for value in values]
+        if field in _KEPT:
+            return values
         if field != "lines" or any("\n" in value for value in values):
             return [self._free(value) for value in values]
         return self._lines(values)
@@ -160,6 +162,8 @@ class Anonymiser:
             return self._host_text(value)
         if _USER_VARIABLE.fullmatch(name):
             return self._user(value)
+        if ":/" in value and "://" not in value:  # several folders
+            return ":".join(self._setting("", each) for each in value.split(":"))
         return self._setting("", value)
 
     def _user(self, value: str) -> str:

@@ -5,6 +5,8 @@ from typing import Literal, Protocol, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
+from tui.benchmark import Difference
+
 S = TypeVar("S", bound=msgspec.Struct)
 
 
@@ -29,6 +31,9 @@ def rewritten(struct: S, change: Change) -> S:
 
     Fields that take a few fixed words only (``state``, ``outcome``) stay.
     """
+    if isinstance(struct, Difference):
+        sides = {side: setting(struct.name, getattr(struct, side), change) for side in ("a", "b")}
+        return msgspec.structs.replace(struct, **sides)
     changed: dict[str, object] = {}
     for name in _fields(type(struct)):
         old = cast("object", getattr(struct, name))
@@ -38,11 +43,25 @@ def rewritten(struct: S, change: Change) -> S:
     return msgspec.structs.replace(struct, **changed) if changed else struct
 
 
+def setting(name: str, value: str | None, change: Change) -> str | None:
+    """Return a server's setting changed: the value of a variable, an argument, or of what ``name`` says."""
+    if value is None:
+        return None
+    kind, _, what = name.partition(" ")
+    if kind == "environment":
+        return next(iter(change.pairs(kind, {what: value}).values()))
+    if kind == "argument":
+        return change.texts("argv", [what, value])[-1]
+    return change.text(name, value)
+
+
 def _value(name: str, value: object, change: Change) -> object:
     if isinstance(value, str):
         return change.text(name, value)
     if isinstance(value, msgspec.Struct):
         return rewritten(value, change)
+    if isinstance(value, tuple):
+        return tuple(cast("list[object]", _value(name, list(cast("tuple[object, ...]", value)), change)))
     if isinstance(value, list):
         items = cast("list[object]", value)
         if all(isinstance(each, str) for each in items):
