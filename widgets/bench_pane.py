@@ -13,18 +13,23 @@ _NOTHING = BenchPanel(headline="press b to run it")
 _PERCENT_CELLS = 5
 _BAR_MOST = 60
 _NAME_MOST = 30
+_MARK_CELLS = 4
 
 
-def rows_wanted(panel: BenchPanel) -> int:
-    """Return how many lines show all of it."""
+def rows_wanted(panel: BenchPanel, width: int) -> int:
+    """Return how many lines of that width show all of it."""
     table = 1 + len(panel.rows) if panel.rows else 0
-    compared = (1 if panel.compared else 0) + len(panel.differing)
+    compared = len(_compared_rows(panel, width)) + len(panel.differing)
     return 1 + (panel.progress is not None) + len(panel.warnings) + table + compared + len(panel.notes)
 
 
 def is_open(panel: BenchPanel) -> bool:
     """Return whether there is more to show than a headline."""
-    return rows_wanted(panel) > 1
+    return bool(panel.rows or panel.notes or panel.warnings or panel.compared) or panel.progress is not None
+
+
+def _compared_rows(panel: BenchPanel, width: int) -> list[str]:
+    return cells.sentence_rows(panel.compared, width - _MARK_CELLS) if panel.compared else []
 
 
 class BenchPane(LineWidget, can_focus=True):
@@ -89,9 +94,9 @@ class BenchPane(LineWidget, can_focus=True):
 
     def _compared(self, width: int) -> Iterator[Line]:
         panel = self.panel
-        if panel.compared:
-            mark = f"  {self.glyphs.moods[panel.compared_mood]} "
-            yield cut([Span(mark + panel.compared, panel.compared_mood.value)], width)
+        for at, text in enumerate(_compared_rows(panel, width)):
+            mark = self.glyphs.moods[panel.compared_mood] if at == 0 else " "
+            yield cut([Span(f"  {mark} {text}", panel.compared_mood.value)], width)
         names = min(max((cells.width(name) for name, _, _ in panel.differing), default=0), _NAME_MOST)
         for name, there, here in panel.differing:
             shown = cells.left(name, names, self.glyphs.ellipsis)

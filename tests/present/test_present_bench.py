@@ -82,7 +82,7 @@ def test_the_first_token_of_the_answer_has_a_row_where_the_model_reasons_before(
     ("changes", "told"),
     [
         ({"failures": {"cut": 2, "http_503": 1}, "failed": 3}, "failed: cut 2, http_503 1"),
-        ({"client_cpu_fraction": 0.93}, "client-bound: the generator used 93% of a core"),
+        ({"client_cpu_fraction": 0.93}, "client-bound: the load generator used 93% of a core"),
         ({"warmup": Warmup(requests=9, seconds=30.0, agreed=False)}, "not settled after 30 s of warm-up"),
         ({"others_running": 3.0}, "3 requests of others ran at its start"),
         ({"tokens_counted_by": "chunks"}, "tokens counted by chunks"),
@@ -137,6 +137,7 @@ def test_without_a_baseline_nothing_is_compared(host: WatchedHost) -> None:
     host.state.bench.take(compared("aaaa0001", "cannot tell", against=""))
     panel = shown(host, result())
     assert (panel.compared, panel.differing) == ("", ())
+    assert panel.notes[-1] == "kept as run aaaa0001; tminus baseline aaaa0001 makes it the baseline"
 
 
 def test_figures_taken_here_are_told_apart_from_those_beside_the_server(host: WatchedHost) -> None:

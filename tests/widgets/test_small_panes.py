@@ -35,7 +35,7 @@ def test_a_result_is_a_table_with_notes_beneath() -> None:
         "  requests/s    9.4       ",
         "  measured on the host",
     ]
-    assert bench_pane.rows_wanted(DONE) == 5
+    assert bench_pane.rows_wanted(DONE, 80) == 5
 
 
 def test_what_has_no_room_is_said() -> None:
@@ -110,3 +110,24 @@ def test_text_is_moved_through_and_stops_at_its_ends() -> None:
     assert text_of(poem.lines(20, 4)[-1]) == "line 19"
     poem.action_move(-100)
     assert text_of(poem.lines(20, 4)[0]) == "line 0"
+
+
+def test_a_comparison_is_wrapped_and_what_differs_stands_beneath() -> None:
+    told = (
+        "cannot tell: needs 2 more instances of the baseline and 1 more of this configuration to say anything"
+    )
+    panel = BenchPanel(
+        "serve: 1,000 output tokens/s",
+        Mood.GOOD,
+        compared=told,
+        differing=(("environment NCCL_ALGO", "Ring", "unset"),),
+    )
+    pane = BenchPane()
+    pane.update_panel(panel)
+    lines = [text_of(line).rstrip() for line in pane.lines(60, 20)]
+    assert lines[1:] == [
+        "  · cannot tell: needs 2 more instances of the baseline and",
+        "    1 more of this configuration to say anything",
+        "    environment NCCL_ALGO  Ring → unset",
+    ]
+    assert bench_pane.rows_wanted(panel, 60) == len(lines)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tui.bench.client_bound import client_bound
 from tui.benchmark import BenchProgress, BenchResult, BenchSpec, Percentiles
 from tui.present.bench_compared import compared_panel
 from tui.present.figures import figure, latency_text
@@ -12,7 +13,6 @@ from widgets.values import BenchPanel, BenchRow, Mood, ProfileRow
 
 COLUMNS = ("mean", "p50", "p90", "p99")
 SWEEP_COLUMNS = ("tok/s", "TTFT p50", "TPOT", "in flight")
-CLIENT_BOUND_CPU = 0.7
 _STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
 
 
@@ -155,9 +155,8 @@ def _level(result: BenchResult) -> BenchRow:
 def _warnings(result: BenchResult) -> Iterator[str]:
     if result.failures:
         yield "failed: " + ", ".join(f"{name} {count}" for name, count in sorted(result.failures.items()))
-    cpu = result.client_cpu_fraction
-    if cpu is not None and cpu > CLIENT_BOUND_CPU:
-        yield f"client-bound: the generator used {cpu:.0%} of a core, so the server may be faster"
+    if bound := client_bound(result):
+        yield f"client-bound: {bound}, so the server may be faster"
     if result.warmup is not None and result.warmup.agreed is False:
         yield f"the rate had not settled after {result.warmup.seconds:.0f} s of warm-up"
     if result.others_running:

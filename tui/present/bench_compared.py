@@ -15,8 +15,12 @@ _ROWS = {"TTFT ms": "TTFT p50", "TPOT ms": "TPOT", "ITL ms": "ITL p99", "E2E ms"
 def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
     """Return the pane with what the ledger says of its newest run; as it was where it says nothing."""
     compared = bench.comparisons.get(bench.results[-1].run)
-    if compared is None or not compared.against:
+    if compared is None:
         return panel
+    run = compared.run
+    if not compared.against:
+        kept = f"kept as run {run}; tminus baseline {run} makes it the baseline"
+        return replace(panel, notes=(*panel.notes, kept))
     ratios = {each.metric: each for each in compared.ratios}
     rows = panel.rows
     columns = panel.columns
@@ -25,6 +29,7 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
         columns = (*columns, RATIO)
     return replace(
         panel,
+        notes=(*panel.notes, f"kept as run {run}; tminus compare {compared.against} {run} tells all"),
         rows=rows,
         columns=columns,
         compared=compared.sentence,
