@@ -12,6 +12,7 @@ from tui.commands.export import Wanted
 from tui.events import AnyEvent, Exit, Process, Processes
 from tui.journal.header import Asked
 from tui.journal.writer import open_journal
+from tui.provenance import Library, ProcessEnvironment, Provenance
 from tui.replay.evidence_processes import PROCESSES, ProcessBook
 from tui.settings import Choices
 from tui.watch.target import servers
@@ -136,3 +137,30 @@ def test_a_flood_of_processes_is_bounded_and_counted() -> None:
         book.take(event, servers(event)[0])
     found = book.list()
     assert (len(found.followed), found.left_out, found.others) == (PROCESSES, 21, 0)
+
+
+def test_what_the_host_told_when_asked_stands_in_the_text_and_the_page(tmp_path: Path) -> None:
+    environment = ProcessEnvironment(
+        pid=MAIN.pid,
+        started_s=MAIN.started_s,
+        role="main",
+        title="python3",
+        state="read",
+        variables={"NCCL_ALGO": "<Tree>", "HF_TOKEN": "hf_abcdefghijklmnopqrstuv"},
+    )
+    told = Provenance(
+        **at(1.0),
+        pid=MAIN.pid,
+        started_s=MAIN.started_s,
+        environments=[environment],
+        libraries=[Library(name="nccl", version="2.27.5", path="/x/libnccl.so.2.27.5")],
+    )
+    files = exported(tmp_path, listed([MAIN, RANK]), told)
+    text = files["environment.txt"]
+    assert f"Under what pid {MAIN.pid} ran" in text
+    assert "  environment NCCL_ALGO: <Tree>  (main process)" in text
+    assert "  environment HF_TOKEN: ***  (main process)" in text
+    assert "the library that is loaded: 2.27.5" in text
+    assert "  model bytes: not known" in text
+    assert "environment NCCL_ALGO: &lt;Tree&gt;" in files["report.html"]
+    assert "hf_abc" not in "".join(files.values())

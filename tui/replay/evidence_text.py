@@ -6,6 +6,8 @@ from tui.replay.evidence import Evidence
 from tui.replay.evidence_head import Made, asked_rows, began_text, made_rows
 from tui.replay.evidence_log import LeftOut
 from tui.replay.evidence_processes import Told, group_lines
+from tui.runs.entry import Setting
+from tui.runs.gathering import fingerprint_of
 from tui.watch.log_buffer import BufferedLine
 from tui.watch.words import clock_text
 
@@ -83,6 +85,20 @@ def environment_groups(evidence: Evidence) -> Iterator[tuple[str, list[str]]]:
     told: Told = {}
     for group in evidence.processes.groups(None if shown is None else shown.pid):
         yield group.head, list(group_lines(group, told))
+    provenance = evidence.state.provenance
+    if provenance is not None:
+        settings = fingerprint_of(evidence.state, provenance).settings
+        yield (
+            f"Under what pid {provenance.pid} ran, as its host told when asked",
+            list(map(_setting, settings)),
+        )
+
+
+def _setting(setting: Setting) -> str:
+    if not setting.known:
+        return f"  {setting.name}: {UNKNOWN}"
+    value = "none" if setting.value is None else setting.value
+    return f"  {setting.name}: {value}  ({setting.source})"
 
 
 def versions(evidence: Evidence, made: Made) -> list[tuple[str, str]]:
