@@ -150,6 +150,17 @@ class Counter(Part, frozen=True, kw_only=True):
     after: float | None
 
 
+class Spilled(Part, frozen=True, kw_only=True):
+    """What the warm-up had asked and got during the measurement: the engine's counters hold it, too.
+
+    ``tokens`` is the whole output of those requests, ``arrived`` what of it came after the beginning.
+    """
+
+    requests: int
+    tokens: int
+    arrived: int
+
+
 class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     """A finished (or failed, or cancelled) benchmark. Definitions: tui/agent/load/metrics.py.
 
@@ -199,6 +210,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     first_ttft_ms: float | None = None
     connect_ms: float | None = None
     counters: tuple[Counter, ...] = ()
+    spilled: Spilled | None = None
     others_running: float | None = None
     flush: Literal["not_asked", "confirmed", "unconfirmed", "refused"] = "not_asked"
     flush_sentence: str = ""
@@ -225,7 +237,9 @@ class Difference(Part, frozen=True, kw_only=True):
 class MetricRatio(Part, frozen=True, kw_only=True):
     """One metric of B over that of A, with its interval; ``word`` says what B is.
 
-    ``a`` and ``b`` are means over instances. ``low`` and ``high`` are None with fewer than two a side.
+    ``a`` and ``b`` are geometric means over instances. ``low`` and ``high`` hold the true ratio at ``level``
+    and are None with fewer than two a side. ``noise`` is the floor as a fraction, ``needed`` how many more
+    instances would settle it: 0 where it is settled, None where that is not known.
     """
 
     metric: str
@@ -236,13 +250,21 @@ class MetricRatio(Part, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     word: Word
+    a_instances: int = 0
+    b_instances: int = 0
+    level: float = 0.95
+    higher_is_better: bool = True
+    noise: float | None = None
+    needed: int | None = None
 
 
 class BenchComparison(Event, frozen=True, kw_only=True, tag=wire.BENCH_COMPARISON):
     """What the ledger says of run B, just finished, against the baseline A. ``against`` "": there is none.
 
     ``blockers`` are reasons in words for which B can not be called better. ``needed`` is how many more
-    instances would settle it, None where that is not known. ``noise`` is the floor as a fraction.
+    instances would settle it, None where that is not known. ``noise`` is the floor as a fraction, and
+    ``noise_source`` where that comes from. ``notes`` are doubts that block nothing, ``due`` says which of the
+    two is to be measured next and why. ``metric`` is the one that the word goes by.
     """
 
     run: str
@@ -257,3 +279,7 @@ class BenchComparison(Event, frozen=True, kw_only=True, tag=wire.BENCH_COMPARISO
     noise: float | None = None
     blockers: tuple[str, ...] = ()
     needed: int | None = None
+    metric: str = ""
+    noise_source: str = ""
+    notes: tuple[str, ...] = ()
+    due: str = ""

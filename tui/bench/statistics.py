@@ -12,6 +12,7 @@ p below 0.1, and a percentile bootstrap covers 81 % where it says 95 % (simulate
 
 import math
 import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -129,11 +130,16 @@ def needed_instances(
     edge = math.log1p(floor)
     room = distance - edge if distance > edge else 2 * edge - distance
     of_a, of_b = (statistics.variance(x) if len(x) > 1 else edge**2 for x in (logs_a, logs_b))
-    for each in range(LEAST_INSTANCES, MOST_NEEDED + 1):
-        count_a, count_b = max(each, len(a)), max(each, len(b))
-        if _reach(*_error(of_a, count_a, of_b, count_b), level) < room:
-            return Needed(count_a - len(a), count_b - len(b))
-    return None
+
+    def settled(each: int) -> bool:
+        counts = max(each, len(a)), max(each, len(b))
+        return _reach(*_error(of_a, counts[0], of_b, counts[1]), level) < room
+
+    # More instances never widen the interval, so the least number can be found by halving.
+    each = bisect_left(range(MOST_NEEDED + 1), True, lo=LEAST_INSTANCES, key=settled)
+    if each > MOST_NEEDED:
+        return None
+    return Needed(max(0, each - len(a)), max(0, each - len(b)))
 
 
 # What an interval says against a floor.
@@ -166,21 +172,28 @@ def no_difference(interval: Interval, floor: float) -> bool:
 def t_quantile(probability: float, freedom: float) -> float:
     """Return t with ``P(T <= t) = probability`` for a probability from 0.5 up to 1, freedom above 0.
 
-    Solved by halving from ``P(T > t) = I(freedom / (freedom + t²); freedom / 2, 1 / 2) / 2``.
+    ``P(T > t)`` is convex in t above 0, so Newton's steps from the left come near without passing it.
     """
     if not (0.5 <= probability < 1.0 and freedom > 0.0):
         raise ValueError(f"no quantile of t at {probability} with {freedom} degrees of freedom")
-    tail, low, high = 1.0 - probability, 0.0, 1.0
-    while t_tail(high, freedom) > tail:
-        low, high = high, high * 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_tail(middle, freedom) > tail else (low, middle)
-    return (low + high) / 2
+    tail, t = 1.0 - probability, 0.0
+    while t_tail(2 * t or 1.0, freedom) > tail:
+        t = 2 * t or 1.0
+    for _ in range(100):
+        step = (t_tail(t, freedom) - tail) / _density(t, freedom)
+        t += step
+        if abs(step) <= 1e-12 * t:
+            break
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    return math.exp(scale - (freedom + 1) / 2 * math.log1p(t * t / freedom))
 
 
 def t_tail(t: float, freedom: float) -> float:
-    """Return ``P(T > t)`` for t of 0 or more."""
+    """Return ``P(T > t)``, t of 0 or more: half of ``I(freedom / (freedom + t²); freedom / 2, 1 / 2)``."""
     return _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
 
 
