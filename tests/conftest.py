@@ -17,7 +17,14 @@ if os.environ.get("CI") == "true":
 
 Needs = Callable[[str], str]
 
-pytest_plugins = ["ssh_server", "llama_server", "watched_host", "tminus_command", "watched_stacks"]
+pytest_plugins = [
+    "ssh_server",
+    "llama_server",
+    "watched_host",
+    "tminus_command",
+    "watched_stacks",
+    "odd_server",
+]
 
 
 @pytest.fixture(scope="session")

@@ -187,7 +187,7 @@ def beside(request: dict[str, Any]) -> Generator[None, None, None]:
 
 
 def _child(listening: socket.socket, lifeline: int) -> NoReturn:
-    """Be the server; never returns into the worker's frames."""
+    """Be the server in a forked process; never returns into the worker's frames."""
     try:
         for entry in os.listdir("/proc/self/fd"):
             if int(entry) > 2 and int(entry) not in (lifeline, listening.fileno()):
