@@ -16,7 +16,6 @@ from tui.agent.load.stream import StreamReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tui.agent.load.connections import Exchange
     from tui.agent.load.flight import Flight
     from tui.agent.load.stream import Answer
 
@@ -59,7 +58,7 @@ class Backlog:
     def push(self, flight: Flight) -> None:
         """Add a finished request."""
         self._waiting.append(flight)
-        self._bytes += _size(flight.exchange)
+        self._bytes += flight.exchange.size
         self.idle.clear()
         self._schedule()
 
@@ -96,12 +95,8 @@ class Backlog:
     def _complete(self, flight: Flight, reader: StreamReader) -> None:
         reader.close(flight.exchange.ended_s)
         self._waiting.popleft()
-        self._bytes -= _size(flight.exchange)
+        self._bytes -= flight.exchange.size
         self._read += len(flight.exchange.reads)
         self.tokens += reader.answer.usage_output or len(reader.answer.stamps_s)
         self._reader, self._position = None, 0
         self._done(flight, reader.answer)
-
-
-def _size(exchange: Exchange) -> int:
-    return sum(len(data) for _, data in exchange.reads)

@@ -52,15 +52,16 @@ class StampingSelector(selectors.DefaultSelector):
 class Exchange:
     """One request and what came back: the raw material of a record. All moments are monotonic seconds.
 
-    ``reads`` holds (moment, bytes of the body). ``fault`` is "" when the response arrived whole, else one of
-    refused, reset, cut, timeout, tls, dns, unreachable, not_http; ``detail`` says it in words.
+    ``reads`` holds (moment, bytes of the body), ``size`` is how many bytes those are. ``fault`` is "" when the
+    response arrived whole, else one of refused, reset, cut, timeout, tls, dns, unreachable, not_http; ``detail`` says it in words.
     """
 
-    __slots__ = ("detail", "ended_s", "fault", "headers", "reads", "sent_s", "status")
+    __slots__ = ("detail", "ended_s", "fault", "headers", "reads", "sent_s", "size", "status")
 
     def __init__(self, fault: str = "", detail: str = "") -> None:
         self.sent_s = self.ended_s = time.monotonic()
         self.reads: list[tuple[float, bytes]] = []
+        self.size = 0
         self.status = 0
         self.headers: dict[str, str] = {}
         self.fault = fault
@@ -120,6 +121,11 @@ class Connection(asyncio.BufferedProtocol):
         """How many reads the request in flight has seen (0 without one)."""
         return len(self._exchange.reads) if self._waiter is not None else 0
 
+    @property
+    def size(self) -> int:
+        """How many bytes of a body the request in flight has brought (0 without one)."""
+        return self._exchange.size if self._waiter is not None else 0
+
     def so_far(self) -> Exchange | None:
         """Return what the request in flight has seen, as if it ended now (None without one)."""
         if self._waiter is None:
@@ -154,6 +160,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if body:
             exchange.reads.append((self._clock.now_s, body))
+            exchange.size += len(body)
         if response.done:
             self._end("", "")
         elif body[-24:].rstrip().endswith(b"[DONE]"):

@@ -30,6 +30,11 @@ class Lines:
         """How many reads the requests in flight have seen."""
         return sum(connection.reads for connection in self._connections.values())
 
+    @property
+    def size(self) -> int:
+        """How many bytes of bodies the requests in flight have brought."""
+        return sum(connection.size for connection in self._connections.values())
+
     async def open(self, streams: int) -> Exchange | None:
         """Open those that are not open, or return the exchange that says why one cannot be."""
         for first in range(0, streams, _CONNECTS_AT_ONCE):

@@ -17,16 +17,20 @@ finish_reason, n its output tokens:
 In an open loop t0 is the moment at which the request was due: what it waited for a free stream, for its
 connection or for the generator itself is in its TTFT and E2E. ``late_ms`` = first byte written - due.
 
-Over the run, lasting from the first t0 to the end of the last response, failed ones included:
+Over the run, lasting from the first t0 to the end of the last response, failed ones included. Rates count
+what the server did in that time, so also its work for requests that the warm-up had sent and that ended well
+in it: without it each run's rate would fall by how far those happened to be.
 
-- output tokens/s = sum of n over successes / duration; requests/s = successes / duration;
+- output tokens/s = (sum of n over successes + those tokens of warm-up requests, and of requests that a
+  cancellation dropped, that arrived in the run, each chunk counted for n / chunks of its request) / duration;
+- requests/s = (successes + of each warm-up request that part of its time that lies in the run) / duration;
 - tokens a chunk = sum of n / ``chunks``, the number of chunks with text, both over successes;
 - achieved concurrency = sum over all requests of the time in which they were on their way (first byte written
   to end of response) and in the measurement, also those that the warm-up had sent or that a cancellation
   dropped, / duration;
 - steady tokens/s: steady.py;
-- goodput = successes that kept every given limit (TTFT, TPOT, E2E <= limit; a request with n = 1 has no TPOT
-  and keeps that limit) / duration.
+- ``good`` = successes that kept every given limit (TTFT, TPOT, E2E <= limit; a request with n = 1 has no TPOT
+  and keeps that limit); goodput = good / successes * requests/s.
 
 Means and percentiles are over successes. Percentiles interpolate linearly between order statistics (rank
 (count - 1) * q); p99 is None under 100 samples, everything is None without a sample.
@@ -42,6 +46,7 @@ from tui.agent.load.samples import Samples
 from tui.agent.load.steady import Steady
 
 if TYPE_CHECKING:
+    from tui.agent.load.connections import Exchange
     from tui.agent.load.flight import Flight
     from tui.agent.load.stream import Answer
 
@@ -90,6 +95,30 @@ class Limits:
         return all(time_s is None or time_s <= limit_s + 1e-9 for time_s, limit_s in pairs)
 
 
+class Passing:
+    """A request that is not in the figures; ``tokens`` 0 when it failed, None when it never ended."""
+
+    __slots__ = ("_ended_s", "_sent_s", "_stamps_s", "_tokens")
+
+    def __init__(self, exchange: Exchange, stamps_s: list[float], tokens: int | None) -> None:
+        self._sent_s, self._ended_s = exchange.sent_s, exchange.ended_s
+        self._stamps_s = stamps_s
+        self._tokens = tokens
+
+    def part(self, began_s: float, ended_s: float, each: float) -> tuple[float, float, float]:
+        """Return what it adds to a run between two moments: seconds, tokens, requests.
+
+        ``each`` is how many tokens a chunk is worth on average.
+        """
+        seconds = max(0.0, min(self._ended_s, ended_s) - max(self._sent_s, began_s))
+        inside = sum(began_s < stamp_s <= ended_s for stamp_s in self._stamps_s)
+        if self._tokens is None:
+            return seconds, inside * each, 0.0
+        tokens = inside * self._tokens / max(1, len(self._stamps_s))
+        requests = seconds / max(1e-9, self._ended_s - self._sent_s) if self._tokens else 0.0
+        return seconds, tokens, requests
+
+
 class Tally:
     """The account of the measurement: what succeeded, what failed and how, and the samples of successes."""
 
@@ -106,7 +135,7 @@ class Tally:
         self.began_s: float | None = None
         self.ended_s = 0.0
         self._in_flight_s = 0.0
-        self._passing: list[tuple[float, float]] = []
+        self._passing: list[Passing] = []
 
     @property
     def completed(self) -> int:
@@ -135,15 +164,17 @@ class Tally:
         fault = self.outcomes.add(flight, answer)
         tokens = answer.usage_output
         if not fault:
-            tokens = tokens or len(answer.stamps_s)
+            tokens = output_of(answer)
             self._succeed(flight, answer, tokens)
         self.records.add(flight, answer, tokens, fault)
         return fault
 
-    def pass_by(self, flight: Flight, answer: Answer, *, ended: bool) -> None:
-        """Count only the presence and the tokens of a request that is not in the figures itself."""
-        self._passing.append((flight.exchange.sent_s, flight.exchange.ended_s))
-        tokens = answer.usage_output or len(answer.stamps_s) if ended else None
+    def pass_by(self, flight: Flight, answer: Answer, tokens: int | None) -> None:
+        """Count only the presence and the tokens of a request that is not in the figures itself.
+
+        ``tokens`` are 0 when it failed, None when it never ended.
+        """
+        self._passing.append(Passing(flight.exchange, answer.stamps_s, tokens))
         self.steady.add(answer.stamps_s, tokens)
 
     def _succeed(self, flight: Flight, answer: Answer, tokens: int) -> None:
@@ -172,16 +203,20 @@ class Tally:
         known = self.input_tokens is not None and tokens is not None
         self.input_tokens = (self.input_tokens or 0) + (tokens or 0) if known else None
 
-    def _presence_s(self) -> float:
-        """Return the seconds of requests on their way in the measurement, summed."""
-        began_s = self.began_s or 0.0
-        passing = (min(end_s, self.ended_s) - max(begin_s, began_s) for begin_s, end_s in self._passing)
-        return self._in_flight_s + sum(max(0.0, part_s) for part_s in passing)
+    def _passed(self) -> tuple[float, float, float]:
+        """Return what those that passed by add: seconds on their way, tokens, requests."""
+        began_s, ended_s = self.began_s or 0.0, self.ended_s
+        each = self.output_tokens / self.chunks if self.chunks else 1.0
+        parts = [one.part(began_s, ended_s, each) for one in self._passing]
+        seconds, tokens, requests = (sum(part[at] for part in parts) for at in range(3))
+        return seconds, tokens, requests
 
     def fields(self) -> dict[str, object]:
         """Return the figures as in BenchResult of tui/benchmark.py, None for what is not known."""
         some, duration_s = self.completed > 0, self.duration_s
         rated = some and duration_s > 0
+        passed_s, passed_tokens, passed = self._passed()
+        requests_per_s = (self.completed + passed) / duration_s if rated else None
         limited = some and self._limits.given
         return {
             "completed": self.completed,
@@ -199,15 +234,22 @@ class Tally:
             "ended_early": self.ended_early,
             "tokens_counted_by": ("chunks" if self.by_chunks else "usage") if some else None,
             "duration_s": duration_s if duration_s > 0 else None,
-            "output_tokens_per_s": self.output_tokens / duration_s if rated else None,
-            "requests_per_s": self.completed / duration_s if rated else None,
-            "achieved_concurrency": self._presence_s() / duration_s if rated else None,
+            "output_tokens_per_s": (self.output_tokens + passed_tokens) / duration_s if rated else None,
+            "requests_per_s": requests_per_s,
+            "achieved_concurrency": (self._in_flight_s + passed_s) / duration_s if rated else None,
             "steady_s": self.steady.seconds if some else None,
             "steady_tokens_per_s": self.steady.tokens_per_s if some else None,
             "good": self.good if limited else None,
-            "goodput_per_s": self.good / duration_s if limited and rated else None,
+            "goodput_per_s": self.good / self.completed * requests_per_s
+            if limited and requests_per_s
+            else None,
             "records_dropped": self.records.dropped,
         }
+
+
+def output_of(answer: Answer) -> int:
+    """Return the output tokens of a success: as the server counted, else its chunks with text."""
+    return answer.usage_output or len(answer.stamps_s)
 
 
 def _seconds(milliseconds: float | None) -> float | None:

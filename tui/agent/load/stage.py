@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tui.agent.load.arrivals import Closed, Open
 from tui.agent.load.backlog import Backlog
+from tui.agent.load.counters import Spill
 from tui.agent.load.flight import Flight, Plan
-from tui.agent.load.metrics import Outcomes, Tally
+from tui.agent.load.metrics import Outcomes, Tally, output_of
 from tui.agent.load.recent import Recent
 from tui.agent.load.steady import Steady
 from tui.agent.load.stream import read_exchange
@@ -57,6 +58,7 @@ class Stage:
         self._arrivals = _arrivals(spec, self.plan, self.steady)
         self.tally = Tally(spec["limits"], self.steady)
         self.warm = Outcomes()
+        self.spill = Spill()
         self.recent = Recent()
         self.backlog = Backlog(self._done)
         self.agreed: bool | None = None
@@ -64,6 +66,7 @@ class Stage:
         self._flying: dict[int, tuple[Arrival, Asked]] = {}
         self._measured_left = 0
         self._busy_s = 0.0
+        self._ended_bytes = 0
         self._counted_s = self._lively_s = self._started_s = time.monotonic()
         self._base_tokens = 0
         self._over: asyncio.Future[None] | None = None
@@ -175,6 +178,7 @@ class Stage:
         exchange = await self._lines.ask(slot, request, self._spec["timeout_s"])
         self._count_busy()
         del self._flying[slot]
+        self._ended_bytes += exchange.size
         self.backlog.push(Flight(slot, asked, exchange, arrival))
         self._measured_left -= arrival.measured
         if self._windows is not None and self._windows.due(slot, time.monotonic()):
@@ -182,15 +186,13 @@ class Stage:
         return exchange
 
     def _turn_window(self, windows: Windows) -> None:
-        """End a window. All that waits is read at once: the stamps it delays are not measured."""
-        self.backlog.finish()
-        if windows.turn(self._mark(), self._awaited()):
+        """End a window, and the warm-up where it agrees with the one before."""
+        if windows.turn(self._mark(), self._awaited()) and self.warm.completed:
             self._begin(True)
 
     def _mark(self) -> Mark:
         self._count_busy()
-        unread = self._lines.reads * self.backlog.tokens_per_read
-        return Mark(self._counted_s, self.backlog.tokens + unread, self._busy_s)
+        return Mark(self._counted_s, self._ended_bytes + self._lines.size, self._busy_s)
 
     def _awaited(self) -> list[int]:
         """Return the streams of which a request must end before the next window does."""
@@ -207,9 +209,10 @@ class Stage:
         if flight.measured:
             self.tally.add(flight, answer)
         else:
-            self.warm.add(flight, answer)
+            fault = self.warm.add(flight, answer)
             if self.plan.began_s is not None:
-                self.tally.pass_by(flight, answer, ended=True)
+                self.tally.pass_by(flight, answer, 0 if fault else output_of(answer))
+                self.spill.add(flight, answer, self.plan.began_s)
             elif self.warm.failed >= self.streams:
                 self._all_failed()
         self._give_up()
@@ -257,11 +260,12 @@ class Stage:
         if self.plan.began_s is None:
             return
         self.steady.end(time.monotonic())
+        self.spill.known = self.spill.known and not self._flying
         for slot, (arrival, asked) in self._flying.items():
             exchange = self._lines.partial(slot)
             if exchange is not None:
                 flight = Flight(slot, asked, exchange, arrival)
-                self.tally.pass_by(flight, read_exchange(exchange), ended=False)
+                self.tally.pass_by(flight, read_exchange(exchange), None)
 
 
 def streams_of(spec: dict[str, Any]) -> int:

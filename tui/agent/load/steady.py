@@ -45,8 +45,8 @@ class Steady:
         self.end_s = now_s if self.end_s is None else self.end_s
 
     def add(self, stamps_s: Sequence[float], tokens: int | None) -> None:
-        """Count one request's chunks, in order of time; ``tokens`` None when it never ended."""
-        if self.begin_s is None or not stamps_s:
+        """Count one request's chunks, in order; ``tokens`` 0 when it failed, None when it never ended."""
+        if self.begin_s is None or not stamps_s or tokens == 0:
             return
         last = len(stamps_s) if self.end_s is None else bisect_right(stamps_s, self.end_s)
         inside = max(0, last - bisect_right(stamps_s, self.begin_s))

@@ -2,8 +2,10 @@
 
 Windows follow one another while the streams go on; each lasts a second or more, and until every request that
 was on its way at its start, of every stream in a closed loop, has ended. What is compared is the speed of a
-busy stream: the tokens that arrived, over the time of requests on their way, summed. Where all streams are
-busy that is the rate of tokens; where requests arrive at random it does not vary with how many arrived.
+busy stream: what arrived, over the time of requests on their way, summed. Where all streams are busy that is
+the rate of tokens; where requests arrive at random it does not vary with how many arrived. Bytes stand for
+tokens, each of which costs as many on average: what decides must not wait until answers are read, and reads
+of many streams at once coalesce.
 
 Two neighbouring windows whose speeds differ by less than 5 % agree: six identical runs of one published
 measurement spread by 7 %, so a difference below that tells of nothing that goes on.
@@ -21,13 +23,13 @@ AGREEMENT = 0.05
 
 
 class Mark:
-    """Where the account stood at a moment: tokens that had arrived, seconds of requests on their way."""
+    """Where the account stood at a moment: bytes that had arrived, seconds of requests on their way."""
 
-    __slots__ = ("busy_s", "now_s", "tokens")
+    __slots__ = ("arrived", "busy_s", "now_s")
 
-    def __init__(self, now_s: float, tokens: float, busy_s: float) -> None:
+    def __init__(self, now_s: float, arrived: int, busy_s: float) -> None:
         self.now_s = now_s
-        self.tokens = tokens
+        self.arrived = arrived
         self.busy_s = busy_s
 
 
@@ -47,7 +49,7 @@ class Windows:
     def turn(self, mark: Mark, slots: Iterable[int]) -> bool:
         """End this window and begin the next; tell whether it agrees with the one before."""
         busy_s = mark.busy_s - self._start.busy_s
-        speed = (mark.tokens - self._start.tokens) / busy_s if busy_s > 0 else 0.0
+        speed = (mark.arrived - self._start.arrived) / busy_s if busy_s > 0 else 0.0
         before, self._speed = self._speed, speed
         self._start, self._awaited = mark, set(slots)
         return before is not None and agree(before, speed)
