@@ -17,14 +17,17 @@ from typing import Annotated, TextIO, cast
 import typer
 
 from tui import __version__, settings
-from tui.commands import flags
+from tui.commands import flags, runs_cli
 from tui.settings import Choices, UsageFault
 
 USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 OUTPUT_FULL = 74
-COMMANDS = ("watch", "wait", "bench", "diagnose", "explain", "replay", "recordings", "export", "demo")
+COMMANDS = (
+    "watch", "wait", "bench", "runs", "baseline", "diagnose", "explain", "replay", "recordings", "export",
+    "demo",
+)  # fmt: skip
 ROOT_OPTIONS = ("--help", "--version", "--install-completion", "--show-completion")
 OUR_PACKAGES = ("widgets", "themes")
 
@@ -282,6 +285,10 @@ def bench(
     from tui.commands import bench_run as command
 
     return partial(command.run, chosen)
+
+
+app.add_typer(runs_cli.app, name="runs")
+app.command()(runs_cli.baseline)
 
 
 @app.command()

@@ -26,7 +26,10 @@ from tui.watch.options import WatchOptions
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
-COMMANDS = ("watch", "wait", "bench", "diagnose", "explain", "replay", "recordings", "export", "demo")
+COMMANDS = (
+    "watch", "wait", "bench", "runs", "baseline", "diagnose", "explain", "replay", "recordings", "export",
+    "demo",
+)  # fmt: skip
 
 
 def host_of(choices: Choices) -> str | None:
