@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from tui.bench.client_bound import client_bound
 from tui.bench.counters import ServerFigures
 from tui.bench.metrics import tokens_per_chunk
 from tui.bench.profiles import MANY
@@ -10,10 +11,6 @@ from tui.bench.workload import workload_of
 from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
 WIDTH = 80
-CLIENT_BOUND_CPU = 0.7
-"""Of one core: published clients' figures drift above it (research on seven of them, section 4.3)."""
-CLIENT_BOUND_LAG = 0.1
-"""Of a chunk gap: so late an event loop (p99) shows in the gaps themselves (the same, section 6)."""
 STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
 _NAMES = {
     "ttft_ms": "TTFT",
@@ -98,7 +95,7 @@ def _circumstances(result: BenchResult) -> dict[str, object]:
         "flush": result.flush,
         "flush_sentence": result.flush_sentence,
         "client_cpu_fraction": _rounded(result.client_cpu_fraction),
-        "client_bound": client_bound(result),
+        "client_bound": bool(client_bound(result)) if result.client_cpu_fraction is not None else None,
         "lag_ms": _percentiles(result.lag_ms),
         "late_ms": _percentiles(result.late_ms),
         "event_loop": result.event_loop,
@@ -128,10 +125,9 @@ def text_lines(result: BenchResult, server: ServerFigures = _UNKNOWN) -> list[st
 
 def level_lines(results: Sequence[BenchResult]) -> list[str]:
     """Return a sweep for people: a line for each level, then what is to be said of any of them."""
-    whole = f"{len(results)} of {results[0].spec.levels} levels"
     head = "streams" if results[0].spec.rate_per_s is None else "rate"
     columns = ("tok/s", "req/s", "TTFT p50", "p90", "TPOT", "ITL p90", "in flight", "failed")
-    lines = [f"{whole}: {workload_of(results[0].spec)} and on", ""]
+    lines = [f"{len(results)} of {results[0].spec.levels} levels", ""]
     lines += [head.rjust(8) + "".join(name.rjust(9 if name != "in flight" else 10) for name in columns)]
     lines += [_level(result) for result in results]
     lines += [" " * 8 + "latencies in ms; tok/s are output tokens/s of all streams", ""]
@@ -154,18 +150,6 @@ def level_name(spec: BenchSpec) -> str:
 def exit_code(result: BenchResult) -> int:
     """Return 0 when the run was made, 1 when no request succeeded."""
     return 0 if result.completed else 1
-
-
-def client_bound(result: BenchResult) -> bool | None:
-    """Tell whether the generator, not the server, may have set the figures; None where that is not known.
-
-    It does when it uses more than 70 % of a core, or its event loop lags (p99) by more than a tenth of the
-    median chunk gap.
-    """
-    cpu, lag, gap = result.client_cpu_fraction, result.lag_ms.p99, result.itl_ms.p50
-    if cpu is None:
-        return None
-    return cpu > CLIENT_BOUND_CPU or (lag is not None and gap is not None and lag > CLIENT_BOUND_LAG * gap)
 
 
 def wrapped(text: str) -> list[str]:
@@ -275,8 +259,8 @@ def _of_server(server: ServerFigures) -> Iterator[str]:
 
 def _doubts(result: BenchResult) -> Iterator[str]:
     """Give what stands between the figures and what they are taken for."""
-    if client_bound(result):
-        yield "client-bound: the load generator was the limit, the server may be faster than this"
+    if bound := client_bound(result):
+        yield f"client-bound: {bound}, so the server may be faster than these figures"
     if result.warmup is not None and result.warmup.agreed is False:
         yield f"the rate had not settled after {result.warmup.seconds:.0f} s of warm-up"
     if result.others_running:
@@ -293,7 +277,9 @@ def _where(result: BenchResult) -> str:
         f"data set {spec.data}" if spec.data else f"{spec.input_tokens} tokens in, {spec.output_tokens} out"
     )
     named = f"{spec.profile}: " if spec.profile else ""
-    if spec.rate_per_s is not None:
+    if spec.levels > 1:
+        pace = "the last level at " + level_name(spec)
+    elif spec.rate_per_s is not None:
         pace = f"{spec.rate_per_s:g} a second ({spec.arrival})"
     else:
         pace = f"{spec.concurrency} at a time"

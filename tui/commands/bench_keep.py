@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tui.bench.report import wrapped
+from tui.bench.report import level_name, wrapped
 from tui.benchmark import BenchComparison, BenchResult
 from tui.runs.keeping import KeptRuns
 from tui.watch.state import WatchState
@@ -21,6 +21,9 @@ def keep(runs: KeptRuns, result: BenchResult, state: WatchState) -> list[str]:
     compared, problem = runs.keep(entry, result)
     if problem:
         return wrapped(problem)
+    if result.spec.levels > 1:
+        against = f"; {compared.sentence}" if compared.against else ""
+        return wrapped(f"{level_name(result.spec)}: kept as run {compared.run}{against}")
     return [line for text in told(compared) for line in wrapped(text)]
 
 

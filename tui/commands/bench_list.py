@@ -76,4 +76,5 @@ def _wrapped(first: str, text: str) -> list[str]:
         initial_indent=first.ljust(len(INDENT) - 1) + " ",
         subsequent_indent=INDENT,
         break_long_words=False,
+        break_on_hyphens=False,
     )

@@ -11,7 +11,7 @@ import sys
 import uuid
 
 from tui.bench import self_test
-from tui.bench.report import wrapped
+from tui.bench.report import level_name, wrapped
 from tui.bench.self_test import Added
 from tui.benchmark import BenchResult
 from tui.commands import start
@@ -79,7 +79,7 @@ async def _levels(
     results: list[BenchResult] = []
     for spec in self_test.specs():
         if not quiet:
-            start.say(f"{spec.concurrency} streams against a server that keeps a schedule")
+            start.say(f"{level_name(spec)} against a server that keeps a schedule")
         request = BenchRequest(
             run=uuid.uuid4().hex[:8], spec=spec, counters=self_test.COUNTERS, self_test=True
         )
