@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from tui.benchmark import BenchComparison, MetricRatio
+from tui.present.comparison import comparison_mood, ratio_mood, value_text
 from tui.watch.bench import BenchState
-from widgets.values import BenchPanel, BenchRow, Mood
+from widgets.values import BenchPanel, BenchRow
 
 SHOWN_DIFFERENCES = 6
 RATIO = "vs baseline"
@@ -33,7 +34,7 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
         rows=rows,
         columns=columns,
         compared=compared.sentence,
-        compared_mood=_mood(compared),
+        compared_mood=comparison_mood(compared),
         differing=_differing(compared),
     )
 
@@ -41,24 +42,14 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
 def _with_ratio(row: BenchRow, ratio: MetricRatio | None) -> BenchRow:
     if ratio is None:
         return replace(row, cells=(*row.cells, ""))
-    return replace(row, cells=(*row.cells, f"{ratio.ratio:.2f}x"))
-
-
-def _mood(compared: BenchComparison) -> Mood:
-    moods = {"better": Mood.GOOD, "worse": Mood.BAD}
-    return moods.get(compared.word, Mood.IDLE)
+    return replace(row, cells=(*row.cells, f"{ratio.ratio:.2f}x"), mood=ratio_mood(ratio))
 
 
 def _differing(compared: BenchComparison) -> tuple[tuple[str, str, str], ...]:
     shown = compared.differences[:SHOWN_DIFFERENCES]
     rows = [
-        (each.name, _value(each.a, known=each.a_known), _value(each.b, known=each.b_known)) for each in shown
+        (each.name, value_text(each.a, known=each.a_known), value_text(each.b, known=each.b_known))
+        for each in shown
     ]
     more = len(compared.differences) - len(shown)
     return (*rows, (f"{more} more settings differ", "tminus compare", compared.run)) if more else tuple(rows)
-
-
-def _value(value: str | None, *, known: bool) -> str:
-    if not known:
-        return "unknown"
-    return "unset" if value is None else value or "given"

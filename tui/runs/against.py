@@ -47,7 +47,7 @@ def against_baseline(ledger: Configurations, entry: RunEntry, clocks: Event | No
         found = compare_runs(ledger, baseline, entry)
     except LedgerFault as fault:
         return _without(entry, clocks, f"not compared: {fault}")
-    return _event(entry, baseline, found, clocks or entry.result)
+    return comparison_of(baseline, entry, found, clocks)
 
 
 _NO_BASELINE = "there is no baseline of this workload and model"
@@ -86,19 +86,20 @@ def _on_instance(runs: Sequence[RunEntry], entry: RunEntry) -> list[RunEntry]:
 # The event.
 
 
-def _event(entry: RunEntry, baseline: RunEntry, found: Compared, clocks: Event) -> BenchComparison:
-    due = found.due
+def comparison_of(a: RunEntry, b: RunEntry, found: Compared, clocks: Event | None = None) -> BenchComparison:
+    """Return what was found of run B against run A, with the settings in which they differ."""
+    due, times = found.due, clocks or b.result
     return BenchComparison(
-        mono_s=clocks.mono_s,
-        wall_s=clocks.wall_s,
-        client_s=clocks.client_s,
-        run=entry.id,
-        against=baseline.id,
-        against_wall_s=baseline.made_wall_s,
+        mono_s=times.mono_s,
+        wall_s=times.wall_s,
+        client_s=times.client_s,
+        run=b.id,
+        against=a.id,
+        against_wall_s=a.made_wall_s,
         word=found.word,
         sentence=found.sentence,
         ratios=found.ratios,
-        differences=differences(baseline.fingerprint, entry.fingerprint),
+        differences=differences(a.fingerprint, b.fingerprint),
         a_instances=found.a_instances,
         b_instances=found.b_instances,
         noise=found.noise,
