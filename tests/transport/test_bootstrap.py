@@ -213,4 +213,5 @@ def test_every_module_of_the_agent_travels_and_little_else() -> None:
         "tui.agent.processes.worker",
     } <= texts.keys()
     assert texts["tui"] == ""
-    assert len(bundle().body) < 128_000
+    # A start over a link of 10 Mbit/s then takes an eighth of a second; the load generator is a third of it.
+    assert len(bundle().body) < 155_000
