@@ -19,7 +19,7 @@ import pytest
 from tui import events
 from tui.agent.load import run as load_run
 from tui.agent.worker import Channel
-from tui.benchmark import BenchProgress, BenchResult, BenchSpec
+from tui.benchmark import BenchProgress, BenchRecord, BenchRecords, BenchResult, BenchSpec
 from tui.events import AnyEvent
 from tui.requests import BenchCancelRequest, BenchRequest
 
@@ -101,7 +101,10 @@ def whole(asked: Asked) -> Iterator[Step]:
 
 @dataclass
 class Server:
-    """Answers on loopback; ``measured`` scripts the requests of the measurement, ``chat`` all others."""
+    """Answers on loopback; ``measured`` scripts the requests of the measurement, ``chat`` all others.
+
+    ``paths`` scripts what is asked of any other path.
+    """
 
     port: int = 0
     tls: ssl.SSLContext | None = None
@@ -109,6 +112,7 @@ class Server:
     measured: Reply = whole
     chat: Reply = whole
     models_reply: bytes | None = None
+    paths: dict[str, Reply] = field(default_factory=dict[str, Reply])
     asked: list[Asked] = field(default_factory=list[Asked])
     most_at_once: int = 0
     down_s: float = 0.3
@@ -189,6 +193,8 @@ class Server:
                 self._busy -= 1
 
     def _reply(self, asked: Asked) -> Iterable[Step]:
+        if asked.path in self.paths:
+            return self.paths[asked.path](asked)
         if asked.method == "GET":
             listed = {"object": "list", "data": [{"id": one} for one in self.models]}
             return [self.models_reply or sized(json.dumps(listed).encode())]
@@ -249,23 +255,33 @@ class Bench:
 
     def __init__(self) -> None:
         self.progress: list[BenchProgress] = []
+        self.batches: list[BenchRecords] = []
         self.others: list[AnyEvent] = []
 
-    def __call__(self, url: str, *, cancel: bool = False, **fields: Any) -> BenchResult:
-        """Run one benchmark; ``cancel`` asks for its end before it begins."""
-        api_key = fields.pop("api_key", None)
+    def __call__(
+        self, url: str, *, cancel: bool = False, cancel_when: Callable[[], bool] | None = None, **fields: Any
+    ) -> BenchResult:
+        """Run one benchmark; ``cancel`` it before it begins, or once ``cancel_when`` holds."""
+        more = {name: fields.pop(name) for name in ("api_key", "counters", "prompts") if name in fields}
         spec = make_spec(url, **fields)
-        request = BenchRequest(run="r", spec=spec, api_key=api_key, measured_on="this_machine")
+        request = BenchRequest(run="r", spec=spec, measured_on="this_machine", **more)
         (request_out, request_in), (message_out, message_in) = os.pipe(), os.pipe()
         channel = Channel(request_out, message_in)
         if cancel:
-            os.write(request_in, msgspec.json.encode(BenchCancelRequest(run="r")) + b"\n")
+            _cancel(request_in)
+        if cancel_when is not None:
+            threading.Thread(target=_cancel, args=(request_in, cancel_when), daemon=True).start()
         try:
             load_run.run(channel, msgspec.json.decode(msgspec.json.encode(request)))
             return self._take(message_out)
         finally:
             for descriptor in (request_out, request_in, message_out, message_in):
                 os.close(descriptor)
+
+    @property
+    def records(self) -> list[BenchRecord]:
+        """All records of the run."""
+        return [record for batch in self.batches for record in batch.records]
 
     def _take(self, descriptor: int) -> BenchResult:
         data = b""
@@ -274,9 +290,17 @@ class Bench:
         told = [events.decode(line) for line in data.splitlines()]
         self.progress = [one for one in told if isinstance(one, BenchProgress)]
         results = [one for one in told if isinstance(one, BenchResult)]
-        self.others = [one for one in told if not isinstance(one, BenchProgress | BenchResult)]
+        self.batches = [one for one in told if isinstance(one, BenchRecords)]
+        known = BenchProgress | BenchResult | BenchRecords
+        self.others = [one for one in told if not isinstance(one, known)]
         assert len(results) == 1
         return results[0]
+
+
+def _cancel(descriptor: int, when: Callable[[], bool] = lambda: True) -> None:
+    while not when():
+        time.sleep(0.002)
+    os.write(descriptor, msgspec.json.encode(BenchCancelRequest(run="r")) + b"\n")
 
 
 def make_spec(url: str, **fields: Any) -> BenchSpec:

@@ -52,8 +52,9 @@ class StampingSelector(selectors.DefaultSelector):
 class Exchange:
     """One request and what came back: the raw material of a record. All moments are monotonic seconds.
 
-    ``reads`` holds (moment, bytes of the body), ``size`` is how many bytes those are. ``fault`` is "" when the
-    response arrived whole, else one of refused, reset, cut, timeout, tls, dns, unreachable, not_http; ``detail`` says it in words.
+    ``reads`` holds (moment, bytes of the body), ``size`` is how many bytes those are. ``fault`` is "" when
+    the response arrived whole, else one of refused, reset, cut, timeout, tls, dns, unreachable, not_http;
+    ``detail`` says it in words.
     """
 
     __slots__ = ("detail", "ended_s", "fault", "headers", "reads", "sent_s", "size", "status")
