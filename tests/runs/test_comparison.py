@@ -72,7 +72,7 @@ def test_noise_that_hides_the_difference_asks_for_more_instances() -> None:
     assert found.word == "cannot tell"
     assert found.needed is not None
     assert found.needed > 0
-    assert found.sentence.endswith(f"needs about {found.needed} more")
+    assert found.sentence.endswith(f"needs about {found.needed} more instances in all")
 
 
 def test_a_higher_floor_takes_the_word_back() -> None:

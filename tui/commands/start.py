@@ -27,8 +27,8 @@ from tui.watch.options import WatchOptions
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
 COMMANDS = (
-    "watch", "wait", "bench", "runs", "baseline", "diagnose", "explain", "replay", "recordings", "export",
-    "demo",
+    "watch", "wait", "bench", "runs", "baseline", "compare", "diagnose", "explain", "replay", "recordings",
+    "export", "demo",
 )  # fmt: skip
 
 

@@ -75,7 +75,8 @@ def comparison_lines(compared: BenchComparison, columns: int | None) -> list[Lin
 
 def _differing(found: Sequence[Difference], columns: int | None) -> list[Line]:
     if not found:
-        return [Line("nothing differs between what is known of the two")]
+        text = "nothing differs between what is known of the two"
+        return [Line(each) for each in _wrapped(text, columns or _TEXT_COLUMNS)]
     rows = [("DIFFERS IN", "A", "B")]
     rows += [
         (each.name, value_text(each.a, known=each.a_known), value_text(each.b, known=each.b_known))
@@ -171,4 +172,5 @@ def _legend(compared: BenchComparison) -> str:
 
 
 def _wrapped(text: str, columns: int) -> list[str]:
-    return textwrap.wrap(plain(text), max(columns, 20), subsequent_indent="  ")
+    # A line is wrapped by characters; one of wide characters is cut.
+    return [clip(line, columns) for line in textwrap.wrap(plain(text), columns, subsequent_indent="  ")]

@@ -83,7 +83,7 @@ def _why_not(row: MetricRatio, blocking: Sequence[Blocker], sides: tuple[Side, S
         return _and_more([each.sentence for each in blocking])
     if row.needed is None:
         return f"{_ratio(row)}, and too noisy to be settled by 50 instances a side"
-    return f"{_ratio(row)}; needs about {row.needed} more"
+    return f"{_ratio(row)}; needs about {row.needed} more instances in all"
 
 
 def _and_more(sentences: Sequence[str]) -> str:
