@@ -69,7 +69,7 @@ def test_the_list_says_what_replaces_ours(tmp_path: Path, environ: dict[str, str
     ("text", "said"),
     [
         ("[a]\noutput_token = 7", r"\.toml: \[a\] has no key 'output_token'; did you mean output_tokens"),
-        ("[a]\nrate = 1\narrival = 'poison'", "arrival must be constant or poisson, not 'poison'; did you mean po"),
+        ("[a]\nrate = 1\narrival = 'poison'", "constant or poisson, not 'poison'; did you mean poisson"),
         ("[a]\nturns = 0", r"profiles\.toml: \[a\] turns must be a whole number from 1 to 1,000, not 0"),
         ("[a", "is no valid TOML"),
     ],

@@ -21,6 +21,7 @@ _NAMES = {
     "late_ms": "sent late",
 }
 _COLUMNS = ("mean", "p50", "p90", "p99")
+_WIDTHS = {"in flight": 10, "failed": 8}
 _UNKNOWN = ServerFigures()
 
 
@@ -128,7 +129,7 @@ def level_lines(results: Sequence[BenchResult]) -> list[str]:
     head = "streams" if results[0].spec.rate_per_s is None else "rate"
     columns = ("tok/s", "req/s", "TTFT p50", "p90", "TPOT", "ITL p90", "in flight", "failed")
     lines = [f"{len(results)} of {results[0].spec.levels} levels", ""]
-    lines += [head.rjust(8) + "".join(name.rjust(9 if name != "in flight" else 10) for name in columns)]
+    lines += [head.rjust(8) + "".join(name.rjust(_WIDTHS.get(name, 9)) for name in columns)]
     lines += [_level(result) for result in results]
     lines += [" " * 8 + "latencies in ms; tok/s are output tokens/s of all streams", ""]
     for result in results:
@@ -218,7 +219,7 @@ def _level(result: BenchResult) -> str:
         _figure(result.tpot_ms.mean, 2).rjust(9),
         _figure(result.itl_ms.p90, 2).rjust(9),
         _figure(result.achieved_concurrency).rjust(10),
-        str(result.failed).rjust(9),
+        str(result.failed).rjust(8),
     )
     name = str(spec.concurrency) if spec.rate_per_s is None else f"{spec.rate_per_s:g}/s"
     return name.rjust(8) + "".join(cells)

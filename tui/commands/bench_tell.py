@@ -14,6 +14,7 @@ from tui.transport.clean import clean
 
 SAY_EVERY_S = 2.0
 YES = ("y", "yes")
+STDIN = 0
 
 
 class Teller:
@@ -78,11 +79,17 @@ async def _line() -> object:
     """Read one line of standard input without a thread, which could not be given up."""
     loop = asyncio.get_running_loop()
     said: asyncio.Future[str] = loop.create_future()
-    loop.add_reader(0, lambda: said.done() or said.set_result(os.read(0, 4096).decode("utf-8", "replace")))
+
+    def hear() -> None:
+        data = os.read(STDIN, 4096).decode("utf-8", "replace")
+        if not said.done():
+            said.set_result(data)
+
+    loop.add_reader(STDIN, hear)
     try:
         return await said
     finally:
-        loop.remove_reader(0)
+        loop.remove_reader(STDIN)
 
 
 async def _set(event: asyncio.Event) -> object:
