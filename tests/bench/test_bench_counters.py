@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tui.bench.counters import CounterNames, named, server_figures
-from tui.benchmark import BenchResult, Counter
+from tui.benchmark import BenchResult, Counter, Spilled
 
 MakeResult = Callable[..., BenchResult]
 NAMES = CounterNames(
@@ -18,6 +18,7 @@ NAMES = CounterNames(
     drafted=(("drafted",),),
     accepted=(("accepted",),),
 )
+NOTHING_SPILLED = Spilled(requests=0, tokens=0, arrived=0)
 STEPS = CounterNames(
     generated=(("generated",),),
     looked_up=(("prompt",),),
@@ -101,20 +102,41 @@ def test_a_counter_that_fell_or_is_missing_makes_its_figures_unknown(
 def test_a_gap_above_2_percent_is_told(
     make_result: MakeResult, generated: float, gap: float, words: str
 ) -> None:
-    found = server_figures(make_result(counters=counters(generated=(7, 7 + generated))), NAMES)
+    counted = counters(generated=(7, 7 + generated))
+    found = server_figures(make_result(counters=counted, spilled=NOTHING_SPILLED), NAMES)
     assert found.gap == pytest.approx(gap)
     assert found.generated_tokens_per_s == pytest.approx(generated / 4.0)
     assert found.sentence == words
 
 
+@pytest.mark.parametrize(("at_end", "over"), [(True, 640), (False, 300)])
+def test_what_spilled_over_from_the_warm_up_is_in_no_figure(
+    make_result: MakeResult, at_end: bool, over: int
+) -> None:
+    names = CounterNames(generated=(("generated",),), counted_at_end=at_end)
+    result = make_result(
+        counters=counters(generated=(0, 8192 + over)), spilled=Spilled(requests=5, tokens=640, arrived=300)
+    )
+    found = server_figures(result, names)
+    assert found.gap == pytest.approx(0.0)
+    assert found.generated_tokens_per_s == pytest.approx(2048.0)
+
+
 @pytest.mark.parametrize(
     "fields",
-    [{"failed": 1}, {"outcome": "cancelled"}, {"tokens_counted_by": "chunks"}, {"output_tokens": None}],
+    [
+        {"spilled": None},
+        {"failed": 1},
+        {"outcome": "cancelled"},
+        {"tokens_counted_by": "chunks"},
+        {"output_tokens": None},
+    ],
 )
 def test_there_is_no_gap_where_the_client_did_not_count_all(
     make_result: MakeResult, fields: dict[str, Any]
 ) -> None:
-    result = make_result(counters=counters(generated=(0, 9999)), **fields)
+    known: dict[str, Any] = {"spilled": NOTHING_SPILLED, **fields}
+    result = make_result(counters=counters(generated=(0, 9999)), **known)
     assert server_figures(result, NAMES).gap is None
 
 

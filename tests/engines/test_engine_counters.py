@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tui.benchmark import BenchResult, BenchSpec, Counter, Percentiles
+from tui.benchmark import BenchResult, BenchSpec, Counter, Percentiles, Spilled
 from tui.engines.counters import counters_for, figures_of
 from tui.engines.registry import ENGINES
 from tui.requests import Counters, Flush
@@ -22,6 +22,7 @@ def result(*counters: tuple[str, float | None, float | None], **fields: Any) -> 
         "ttft_ms": NONE, "itl_ms": NONE, "tpot_ms": NONE, "e2e_ms": NONE, "tokens_counted_by": "usage",
         "duration_s": 2.0, "output_tokens_per_s": 50.0, "requests_per_s": 0.5, "achieved_concurrency": 1.0,
         "client_cpu_fraction": 0.1, "measured_on": "server_host",
+        "spilled": Spilled(requests=0, tokens=0, arrived=0),
     }  # fmt: skip
     return BenchResult(**{**base, **fields}, counters=told)
 

@@ -9,13 +9,15 @@ others, or failed ones of ours, were among what the server counted.
 - acceptance rate = accepted draft tokens / draft tokens; without a count of draft tokens,
   (acceptance length - 1) / the number of tokens that a step drafts.
 - prefix hit rate = prompt tokens found in the prefix cache / prompt tokens looked up.
-- generated tokens/s = tokens generated / the run's duration; gap = that over the client's figure, less 1.
+- gap = tokens generated / tokens that arrived here in the same time, less 1. Requests that the warm-up had
+  sent and that ended in the measurement are on both sides, with the tokens that the engine counted in it.
+- generated tokens/s = those without what spilled over from the warm-up / the run's duration.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tui.benchmark import BenchResult
+from tui.benchmark import BenchResult, Spilled
 
 GAP_TOLD = 0.02  # llm-bench.md, section 6: a gap between server and client above 2 % is told
 
@@ -82,15 +84,14 @@ def server_figures(result: BenchResult, names: CounterNames) -> ServerFigures:
     rises = _Rises(result)
     length = _acceptance_length(rises, names)
     generated = rises.of(names.generated)
-    duration_s = result.duration_s
     return ServerFigures(
         acceptance_length=length,
         acceptance_rate=_acceptance_rate(rises, names, length),
         prefix_hit_rate=_hit_rate(rises, names),
         prompt_tokens=rises.of(names.prompt),
         generated_tokens=generated,
-        generated_tokens_per_s=generated / duration_s if generated is not None and duration_s else None,
-        gap=_gap(result, generated),
+        generated_tokens_per_s=_ratio(_own(result, names, generated), result.duration_s),
+        gap=_gap(result, names, generated),
     )
 
 
@@ -152,6 +153,20 @@ def _hit_rate(rises: _Rises, names: CounterNames) -> float | None:
     return rate if rate is None or rate <= 1 else None
 
 
-def _gap(result: BenchResult, generated: float | None) -> float | None:
+def _own(result: BenchResult, names: CounterNames, generated: float | None) -> float | None:
+    """Return the generated tokens less those that spilled over from the warm-up."""
+    if generated is None or result.spilled is None:
+        return None
+    return generated - _over(result.spilled, names)
+
+
+def _over(spilled: Spilled, names: CounterNames) -> int:
+    return spilled.tokens if names.counted_at_end else spilled.arrived
+
+
+def _gap(result: BenchResult, names: CounterNames, generated: float | None) -> float | None:
+    spilled = result.spilled
     whole = result.outcome == "done" and not result.failed and result.tokens_counted_by == "usage"
-    return generated / result.output_tokens - 1 if whole and generated and result.output_tokens else None
+    if not whole or generated is None or spilled is None or not result.output_tokens:
+        return None
+    return generated / (result.output_tokens + _over(spilled, names)) - 1

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PAGE_LIMIT_BYTES = 8 * 1024 * 1024
 PAGE_TIMEOUT_S = 10.0
 LOOK_S = 0.5  # a health probe's own token is done by then
+_SETTLE_S = 0.05  # for the server to count the request that ended last
 SLOT = -1  # a connection of its own: those of the streams are busy
 
 
@@ -49,20 +50,42 @@ class Meter:
         self._lines = lines
         self._requests = requests
         self._wanted: dict[str, Any] = wanted or {}
+        self._names = [*self._list("running"), *self._list("names")]
+        self._reading: asyncio.Task[bytes] | None = None
+        self._ends: tuple[dict[str, float], dict[str, float]] = ({}, {})
         self.absent = False
-        self.before: dict[str, float] = {}
-        self.after: dict[str, float] = {}
 
     async def read(self) -> dict[str, float]:
-        """Return the values by name, {} without a page; ``absent`` tells then."""
-        names = [*self._list("running"), *self._list("names")]
-        if not names:
-            return {}
+        """Return the values by name, {} without a page."""
+        return self._values(await self._page())
+
+    def begin(self) -> None:
+        """Have the page read as it is now; what it says is read later, as streams are being stamped."""
+        self._reading = asyncio.get_running_loop().create_task(self._page())
+
+    async def end(self) -> None:
+        """Read it again: what rose in between belongs to the measurement."""
+        if self._reading is not None:
+            await asyncio.sleep(_SETTLE_S)
+            self._ends = self._values(await self._reading), await self.read()
+
+    def drop(self) -> None:
+        """Wait for nothing any more."""
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _page(self) -> bytes:
+        """Return the page, b"" without one; ``absent`` tells then."""
+        if not self._names:
+            return b""
         request = self._requests.plain("GET", self._wanted["path"])
         exchange = await self._lines.ask(SLOT, request, PAGE_TIMEOUT_S)
         page = exchange.body
         self.absent = exchange.went_wrong or len(page) > PAGE_LIMIT_BYTES
-        return {} if self.absent else values_of(page, names, self._list("highest"))
+        return b"" if self.absent else page
+
+    def _values(self, page: bytes) -> dict[str, float]:
+        return values_of(page, self._names, self._list("highest")) if page else {}
 
     async def others(self, *, patient: bool) -> float | None:
         """Return how many requests the server says it has, none of ours being on their way; None if unknown.
@@ -84,10 +107,9 @@ class Meter:
 
     def rows(self) -> list[dict[str, object]]:
         """Return the counters before and after as in Counter of tui/benchmark.py, those that were seen."""
-        names = [name for name in self._list("names") if name in self.before or name in self.after]
-        return [
-            {"name": name, "before": self.before.get(name), "after": self.after.get(name)} for name in names
-        ]
+        before, after = self._ends
+        names = [name for name in self._list("names") if name in before or name in after]
+        return [{"name": name, "before": before.get(name), "after": after.get(name)} for name in names]
 
     def rose(self, before: dict[str, float], after: dict[str, float], but: list[str]) -> bool:
         """Tell whether a counter rose, other than those named."""
@@ -97,11 +119,8 @@ class Meter:
     def words(self) -> str:
         """Return what to say of a page that is not there, "" otherwise."""
         needs: str = self._wanted.get("needs") or ""
-        return (
-            "the server shows no counters of its own" + (" without %s" % needs if needs else "")
-            if self.absent
-            else ""
-        )
+        words = "the server shows no counters of its own" + (" without %s" % needs if needs else "")
+        return words if self.absent else ""
 
     def flush(self) -> dict[str, Any] | None:
         """Return how the prefix cache is emptied, None where that is not known."""
@@ -129,6 +148,8 @@ class Spill:
 
     def add(self, flight: Flight, answer: Answer, began_s: float) -> None:
         """Count one; the tokens that arrived since the beginning are told apart."""
+        if flight.exchange.ended_s <= began_s:
+            return
         count, stamps = answer.usage_output, answer.stamps_s
         self.requests += 1
         if not count or not stamps or flight.exchange.went_wrong:

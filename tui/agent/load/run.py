@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, cast
 from tui.agent import wire
 from tui.agent.load import fast
 from tui.agent.load.connections import BadUrl, Endpoint, StampingSelector
+from tui.agent.load.counters import Meter
+from tui.agent.load.dataset import WrongPrompt
+from tui.agent.load.flush import Flusher
 from tui.agent.load.lag import Watch
 from tui.agent.load.lines import Lines
 from tui.agent.load.metrics import Tally
@@ -27,17 +30,18 @@ from tui.agent.load.preflight import Failed, Preflight
 from tui.agent.load.progress import LIVE_S, Progress
 from tui.agent.load.stage import NothingCame, Stage, streams_of
 from tui.agent.load.words import client_sentence, failure_sentence, outcome_sentence
-from tui.agent.load.work import Prompts, Requests
+from tui.agent.load.work import requests_of
 from tui.agent.processes import keys
 
 if TYPE_CHECKING:
     from typing import Any
 
     from tui.agent.load.connections import Clock
+    from tui.agent.load.work import Requests
     from tui.agent.worker import Channel
 
 # Failures before anything was asked of the server; they count as no failed request.
-_OUR_OWN = ("no_model", "bad_request", "bad_url")
+_OUR_OWN = ("no_model", "bad_request", "bad_url", "busy")
 
 
 def run(channel: Channel, request: dict[str, Any]) -> None:
@@ -71,6 +75,9 @@ class Benchmark:
         self._stage: Stage | None = None
         self._lines: Lines | None = None
         self._preflight: Preflight | None = None
+        self._meter: Meter | None = None
+        self._others: float | None = None
+        self._flusher: Flusher | None = None
         self._task: asyncio.Task[str] | None = None
         self._progress = Progress(channel, request["run"], time.monotonic())
 
@@ -127,11 +134,15 @@ class Benchmark:
             self._preflight = preflight = Preflight(lines, requests, self._spec)
             self._model = await preflight.find_model()
             await preflight.first_request()
+            self._meter = meter = Meter(lines, requests, self._request.get("counters"))
+            await self._look_around(lines, requests, meter)
             refused = await lines.open(streams_of(self._spec))
             if refused is not None:
                 raise Failed(refused.fault, refused.detail)
-            return await self._measure(lines, requests)
+            return await self._measure(lines, requests, meter)
         finally:
+            if self._meter is not None:
+                self._meter.drop()
             if self._preflight is not None:
                 self._model = self._preflight.model
             lines.close()
@@ -147,13 +158,32 @@ class Benchmark:
 
     def _work(self, endpoint: Endpoint) -> Requests:
         salt = "%s %d %d" % (self._request["run"], os.getpid(), time.time_ns())
-        prompts = Prompts(seed=self._spec["seed"], salt=salt, tokens=self._spec["input_tokens"])
-        return Requests(endpoint, api_key=_api_key(self._request), prompts=prompts)
+        try:
+            return requests_of(self._request, endpoint, api_key=_api_key(self._request), salt=salt)
+        except WrongPrompt as error:
+            raise Failed("bad_request", str(error)) from None
 
-    async def _measure(self, lines: Lines, requests: Requests) -> str:
+    async def _look_around(self, lines: Lines, requests: Requests, meter: Meter) -> None:
+        """See whether others use the server, and empty its prefix cache where that was asked."""
         assert self._model is not None
-        template = requests.template(self._model, self._spec["output_tokens"])
-        self._stage = stage = Stage(lines, template, self._spec, self._watch.start)
+        anyway: bool = self._spec["despite_load"]
+        self._others = await meter.others(patient=not anyway)
+        if self._others and not anyway:
+            one = self._others == 1
+            raise Failed("busy", "%d other request%s" % (self._others, " runs" if one else "s run"))
+        if self._spec["flush_cache"]:
+            self._flusher = Flusher(lines, requests, meter, self._model)
+            await self._flusher.run(self._others)
+
+    async def _measure(self, lines: Lines, requests: Requests, meter: Meter) -> str:
+        assert self._model is not None
+
+        def begun() -> None:
+            self._watch.start()
+            meter.begin()
+
+        template = requests.template(self._model, self._spec["output_tokens"], self._spec["turns"])
+        self._stage = stage = Stage(lines, template, self._spec, begun)
         self._progress.stage = stage
         gc.collect()
         gc.freeze()
@@ -166,9 +196,10 @@ class Benchmark:
             self._watch.stop()
             gc.enable()
             gc.unfreeze()
-        return self._sentence(stage)
+        await meter.end()
+        return self._sentence(stage, meter)
 
-    def _sentence(self, stage: Stage) -> str:
+    def _sentence(self, stage: Stage, meter: Meter) -> str:
         tally, where = stage.tally, self._spec["url"]
         if stage.plan.began_s is None:
             raise Failed(*stage.warm.last_failure)
@@ -179,6 +210,7 @@ class Benchmark:
         if stage.agreed is False:
             parts.append("the warm-up found no steady rate in %.0f s" % stage.warm_seconds())
         parts.append(client_sentence(self._watch.cpu_fraction, self._watch.lag.p99_ms, tally.itl.mean_ms))
+        parts.append(meter.words())
         return "; ".join(filter(None, parts))
 
     def _tell(self, outcome: str, sentence: str) -> None:
@@ -209,8 +241,20 @@ class Benchmark:
             lag_ms=self._watch.lag.summary(),
             event_loop=self._loop_name,
             measured_on=self._request.get("measured_on", "server_host"),
+            **self._counted(),
             **figures,
         )
+
+    def _counted(self) -> dict[str, object]:
+        """Return what the server says of itself."""
+        flusher = self._flusher
+        return {
+            "counters": self._meter.rows() if self._meter is not None else [],
+            "spilled": self._stage.spill.fields() if self._stage is not None else None,
+            "others_running": self._others,
+            "flush": flusher.state if flusher is not None else "not_asked",
+            "flush_sentence": flusher.sentence if flusher is not None else "",
+        }
 
     def _warmup(self) -> dict[str, object] | None:
         """Return what came before the measurement, None when it did not come to that."""

@@ -31,6 +31,7 @@ _SENTENCES = {
     "wrong_model": "{where} serves another model: {detail}",
     "no_token": "{where} generated nothing: {detail}",
     "short": "{where} answers with fewer tokens than asked: {detail}",
+    "busy": "{detail} on {where}: wait for their end, or measure all the same with --anyway",
     "bad_url": "{detail}",
     "bad_request": "{detail}",
     "no_model": "{where} lists no model: name one with --model",

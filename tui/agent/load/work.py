@@ -12,11 +12,13 @@ import random
 from typing import TYPE_CHECKING
 
 from tui.agent.load.conversation import USER, Form, Template
+from tui.agent.load.dataset import DataSet, WrongPrompt
 from tui.agent.load.judge import Asked
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from tui.agent.load.connections import Endpoint
-    from tui.agent.load.dataset import DataSet
 
 CHAT_PATH = "/v1/chat/completions"
 MODELS_PATH = "/v1/models"
@@ -77,6 +79,10 @@ class Prompts:
     def message(self, index: int, turn: int) -> bytes:
         """Return the same as JSON; plain words need no escaping."""
         return USER % self.make(index, turn).encode("ascii")
+
+    def salt_words(self, index: int) -> str:
+        """Return words that begin no other prompt."""
+        return " ".join(_drawn("%s %d" % (self.salt, index), _SALT_WORDS))
 
     def opening(self, index: int) -> bytes:
         """Return what comes before a conversation as JSON messages: nothing."""
@@ -139,6 +145,22 @@ class Manners:
         if self.ignore_eos:
             fields["ignore_eos"] = True
         return fields
+
+
+def requests_of(request: dict[str, Any], endpoint: Endpoint, *, api_key: str | None, salt: str) -> Requests:
+    """Return what writes the requests that a BenchRequest asks for. Raises WrongPrompt, with a sentence."""
+    spec: dict[str, Any] = request["spec"]
+    prefix: int = spec["prefix_tokens"]
+    if spec["turns"] < 1:
+        raise WrongPrompt("turns must be at least 1")
+    if not 0 <= prefix <= spec["input_tokens"]:
+        raise WrongPrompt("of %d input tokens, %d cannot be shared" % (spec["input_tokens"], prefix))
+    prompts = Prompts(seed=spec["seed"], salt=salt, tokens=spec["input_tokens"], prefix_tokens=prefix)
+    own: list[Any] = request.get("prompts") or []
+    if spec["data"] and not own:
+        raise WrongPrompt("the data set %s came without its prompts" % spec["data"])
+    data = DataSet(own, seed=spec["seed"], salt=prompts.salt_words) if own else None
+    return Requests(endpoint, api_key=api_key, prompts=prompts, data=data)
 
 
 class Requests:
