@@ -26,11 +26,11 @@ def entry_of(name: str, number: int, records: int = RECORDS) -> RunEntry:
     return run_entry(result=result(f"{name}{number:06x}"), records=own)
 
 
-def start(path: Path, name: str, count: int) -> "subprocess.Popen[str]":
+def start(path: Path, name: str, count: int, **environment: str) -> "subprocess.Popen[str]":
     """Start the process."""
     return subprocess.Popen(
         [sys.executable, __file__, str(path), name, str(count)],
-        env={"PYTHONPATH": f"{HERE}:{HERE.parent.parent}"},
+        env={"PYTHONPATH": f"{HERE}:{HERE.parent.parent}", **environment},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -84,6 +84,25 @@ def test_a_writer_killed_in_mid_write_leaves_every_run_that_it_had_kept(ledger: 
     assert not list(ledger.path.parent.glob("*damaged*"))
 
 
+def test_a_write_that_is_torn_in_its_middle_costs_no_run_but_its_own(
+    ledger: Ledger, tmp_path: Path, needs: Needs
+) -> None:
+    library = tmp_path / "torn_write.so"
+    source = ROOT / "tests" / "stubs" / "torn_write.c"
+    subprocess.run([needs("gcc"), "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    for number, place in enumerate((1, 2, 3, 5, 8, 13, 21, 34, 55, 89)):
+        name = f"{number:02x}"
+        torn = {"LD_PRELOAD": str(library), "TORN_WRITE": str(place)}
+        with start(ledger.path, name, 10_000, **torn) as writer:
+            said = writer.communicate(timeout=60)[0].split()
+        assert writer.returncode == -9
+
+        assert ledger.add_run(entry_of("ff", number)) == ""
+        assert len(whole(ledger.path, name, said)) <= len(said) + 1
+    assert len(whole(ledger.path, "ff", [])) == 10
+    assert not list(ledger.path.parent.glob("*damaged*"))
+
+
 @pytest.mark.parametrize("writers", [2, 8])
 def test_writers_at_once_lose_nothing(ledger: Ledger, writers: int) -> None:
     each = 160 // writers
