@@ -289,16 +289,7 @@ def bench(
 
 app.add_typer(runs_cli.app, name="runs")
 app.command()(runs_cli.baseline)
-
-
-@app.command()
-def compare(context: typer.Context, a: flags.ComparedA, b: flags.ComparedB, json: flags.Json = None) -> Run:
-    """Compare two runs: what differs between their servers, then each metric of B over that of A."""
-    chosen = _choices(context)
-    from tui.commands import compare as command
-    from tui.commands.start import ledger_path
-
-    return partial(command.run, a, b, ledger_path(), json_wanted=chosen.json)
+app.command()(runs_cli.compare)
 
 
 @app.command()

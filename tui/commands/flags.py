@@ -59,7 +59,10 @@ CaFile = Annotated[
     typer.Option("--ca-file", metavar="FILE", help="Own CA certificates, on the machine that asks (HOST)."),
 ]
 Record = Annotated[
-    Switch, typer.Option("--record/--no-record", help="Keep a recording, and runs and loads in the ledger.", show_default=False)
+    Switch,
+    typer.Option(
+        "--record/--no-record", help="Keep a recording, and runs and loads in the ledger.", show_default=False
+    ),
 ]
 SshConfig = Annotated[
     Text, typer.Option("--ssh-config", metavar="FILE", help="Read this instead of ~/.ssh/config.")
@@ -153,13 +156,6 @@ Anyway = Annotated[
 SelfTest = Annotated[
     bool,
     typer.Option("--self-test", help="Measure a server whose figures are known: what does HOST itself add?"),
-]
-ComparedA = Annotated[
-    str,
-    typer.Argument(metavar="A", help="The id of a run, its beginning, or baseline.", show_default=False),
-]
-ComparedB = Annotated[
-    str, typer.Argument(metavar="B", help="The run that is compared with A.", show_default=False)
 ]
 Headless = Annotated[
     Switch, typer.Option("--headless", help="Print the run instead of drawing it.", show_default=False)

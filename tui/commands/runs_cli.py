@@ -26,6 +26,12 @@ RunId = Annotated[
 RunOrNone = Annotated[
     flags.Text, typer.Argument(metavar="[ID]", help="The id of a run, or its beginning.", show_default=False)
 ]
+ComparedA = Annotated[
+    str, typer.Argument(metavar="A", help="A run's id, its beginning, or baseline.", show_default=False)
+]
+ComparedB = Annotated[
+    str, typer.Argument(metavar="B", help="What is compared with A, named alike.", show_default=False)
+]
 Clear = Annotated[
     bool, typer.Option("--clear", help="Let the run (without ID: every run) be no baseline any more.")
 ]
@@ -94,6 +100,14 @@ def baseline(run: RunOrNone = None, clear: Clear = False) -> Run:
     from tui.commands.start import ledger_path
 
     return partial(command.run, run, ledger_path(), clear=clear)
+
+
+def compare(a: ComparedA, b: ComparedB, json: flags.Json = None) -> Run:
+    """Compare two runs: what differs between their servers, then each metric of B over that of A."""
+    from tui.commands import compare as command
+    from tui.commands.start import ledger_path
+
+    return partial(command.run, a, b, ledger_path(), json_wanted=_wants_json(json))
 
 
 def _wants_json(given: flags.Switch) -> bool:
