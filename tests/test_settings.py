@@ -60,10 +60,9 @@ def test_a_switch_is_turned_off_by_its_variable_or_the_variable_of_its_opposite(
     assert choose({"mouse": True}, {"TMINUS_NO_MOUSE": "1"}, None).mouse
 
 
-@pytest.mark.parametrize("name", settings.NAMES)
-def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    values: dict[str, tuple[str, object]] = {
+def written(file: str) -> dict[str, tuple[str, object]]:
+    """Return settings as a variable has them, and as they are read; ``file`` is one that can be read."""
+    return {
         "port": ("8000", 8000),
         "pid": ("42", 42),
         "url": ("http://h:1/v1", "http://h:1"),
@@ -73,7 +72,7 @@ def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -
         "glyphs": ("ascii", "ascii"),
         "ready_on": ("model", "model"),
         "fail_on": ("hung, stalled", ("hung", "stalled")),
-        "ssh_config": (str(tmp_path / "file"), str(tmp_path / "file")),
+        "ssh_config": (file, file),
         "api_key_env": ("KEY", "KEY"),
         "concurrency": ("1, 8,8", (1, 8)),
         "requests": ("7", 7),
@@ -85,13 +84,19 @@ def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -
         "warmup": ("0", 0.0),
         "turns": ("3", 3),
         "prefix_tokens": ("0", 0),
-        "data": (str(tmp_path / "file"), str(tmp_path / "file")),
+        "data": (file, file),
         "seed": ("0", 0),
         "ttft_limit_ms": ("200", 200.0),
         "tpot_limit_ms": ("12.5", 12.5),
         "e2e_limit_ms": ("3000", 3000.0),
         "flush_cache": ("1", True),
     }
+
+
+@pytest.mark.parametrize("name", settings.NAMES)
+def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    values = written(str(tmp_path / "file"))
     default = getattr(Choices(), name)
     if isinstance(default, bool):
         given, wanted = ("0", False) if default else ("1", True)

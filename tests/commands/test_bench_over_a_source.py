@@ -73,7 +73,9 @@ def _agent() -> AgentSource:
 
 
 def _request(url: str, model: str = "quick") -> BenchRequest:
-    spec = BenchSpec(url=url, model=model, concurrency=2, requests=6, input_tokens=8, output_tokens=70)
+    spec = BenchSpec(
+        url=url, model=model, concurrency=2, requests=6, input_tokens=8, output_tokens=70, warmup_s=0.0
+    )
     return BenchRequest(run="r", spec=spec, measured_on="this_machine")
 
 
