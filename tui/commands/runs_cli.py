@@ -46,6 +46,37 @@ Since = Annotated[
 ]
 Newest = Annotated[flags.Text, typer.Option("--newest", metavar="N", help="So many at most.")]
 
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Results of sglang bench_serving, vllm bench serve or AIPerf; or an export of tminus in JSON.",
+    ),
+]
+ServerHost = Annotated[flags.Text, typer.Option("--host", metavar="NAME", help="Where the server ran.")]
+Label = Annotated[
+    flags.Text,
+    typer.Option(
+        "--label", metavar="TEXT", help="A name of the configuration: runs of one name are taken for repeats."
+    ),
+]
+RunIds = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="Ids of runs, or their beginnings.", show_default=False)
+]
+Format = Annotated[
+    flags.Text,
+    typer.Option(
+        "--format", metavar="FORMAT", help="csv, json, md or html (default: as --output ends, or md)."
+    ),
+]
+Output = Annotated[flags.Text, typer.Option("--output", metavar="FILE", help="The file to write.")]
+Requests = Annotated[bool, typer.Option("--requests", help="A row a request, in CSV.")]
+OfRecording = Annotated[
+    flags.Text,
+    typer.Option("--recording", metavar="FILE", help="Show the GPUs of this recording, in HTML."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file of --output.")]
+
 
 @app.callback()
 def runs(
@@ -92,6 +123,32 @@ def delete(run: RunId) -> Run:
     from tui.commands.start import ledger_path
 
     return partial(command.delete, run, ledger_path())
+
+
+@app.command(name="import")
+def import_(files: Files, host: ServerHost = None, label: Label = None) -> Run:
+    """Keep what other clients measured; all files or none. A run that is there already stays as it is."""
+    from tui.commands import runs_import as command
+    from tui.commands.start import ledger_path
+
+    return partial(command.run, command.Import(files, host, label), ledger_path())
+
+
+@app.command()
+def export(
+    run_ids: RunIds,
+    form: Format = None,
+    output: Output = None,
+    requests: Requests = False,
+    recording: OfRecording = None,
+    force: Force = False,
+) -> Run:
+    """Write runs as CSV, JSON, Markdown or one page of HTML; two configurations are compared."""
+    from tui.commands import runs_export as command
+    from tui.commands.start import ledger_path
+
+    wanted = command.Export(run_ids, form, output, requests, recording, force)
+    return partial(command.run, wanted, ledger_path())
 
 
 def baseline(run: RunOrNone = None, clear: Clear = False) -> Run:

@@ -15,7 +15,7 @@ from tui.replay.report_chart import chart, legend
 from tui.replay.report_parts import section, table
 from tui.replay.report_style import STYLE
 from tui.runs.entry import Fingerprint, RunEntry
-from tui.runs.exporting.markdown import ratio_words
+from tui.runs.exporting.markdown import basis, ratio_words
 from tui.runs.exporting.selection import (
     Groups,
     Selection,
@@ -91,7 +91,7 @@ def _comparison(compared: BenchComparison | None) -> Iterator[str]:
     if compared is None:
         return
     kind = compared.word if compared.word in ("better", "worse") else "soft"
-    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in compared.blockers)
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in (*compared.blockers, *compared.notes))
     yield from section(
         "B against A",
         f'<p><strong class="{kind}">{escape(compared.word)}</strong>: {escape(compared.sentence)}</p>',
@@ -101,7 +101,8 @@ def _comparison(compared: BenchComparison | None) -> Iterator[str]:
         "<h3>Figures</h3>",
         runs_chart.ratios(compared),
         _ratios(compared),
-        f'<p class="soft">{escape(_basis(compared))}</p>',
+        f'<p class="soft">{escape(basis(compared))} The band is that floor.</p>',
+        f'<p class="soft">To measure next: {escape(compared.due)}</p>' if compared.due else "",
     )
 
 
@@ -119,20 +120,12 @@ def _ratios(compared: BenchComparison) -> str:
             f"{each.metric} ({each.unit})" if each.unit else each.metric,
             bench_figure(each.a),
             bench_figure(each.b),
-            ratio_words(each.ratio, each.low, each.high),
+            ratio_words(each),
             each.word,
         )
         for each in compared.ratios
     ]
-    return table(("metric", "A", "B", "B/A and interval of 95 %", "B is"), rows, frozenset((1, 2, 3)))
-
-
-def _basis(compared: BenchComparison) -> str:
-    noise = "" if compared.noise is None else f" The band is the noise floor, {compared.noise:.1%}."
-    return (
-        f"Means over starts of the server: {compared.a_instances} of A, {compared.b_instances} of B. "
-        f"Lines are intervals of 95 %.{noise}"
-    )
+    return table(("metric", "A", "B", "B/A (interval)", "B is"), rows, frozenset((1, 2, 3)))
 
 
 def _runs(entries: Sequence[RunEntry], groups: Groups) -> Iterator[str]:

@@ -6,7 +6,7 @@ Names are somebody else's: nothing in them may become a link, a mention, a cell 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tui.benchmark import BenchComparison
+from tui.benchmark import BenchComparison, MetricRatio
 from tui.runs.entry import RunEntry
 from tui.runs.exporting.selection import Selection, model_of, succeeded, value_words
 from tui.runs.exporting.table import moment
@@ -35,10 +35,19 @@ def figure(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
-def ratio_words(ratio: float, low: float | None, high: float | None) -> str:
-    """Return a ratio with its interval, as far as there is one."""
-    interval = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
-    return f"{ratio:.3f}{interval}"
+def ratio_words(each: MetricRatio) -> str:
+    """Return a ratio with its interval and how sure that is, as far as there is one."""
+    if each.low is None or each.high is None:
+        return f"{each.ratio:.3f}"
+    return f"{each.ratio:.3f} ({each.low:.3f} to {each.high:.3f} at {each.level:.0%})"
+
+
+def basis(compared: BenchComparison) -> str:
+    """Return in a sentence what a comparison rests on."""
+    noise = "" if compared.noise is None else f"; noise floor {compared.noise:.1%}"
+    source = f", {compared.noise_source}" if noise and compared.noise_source else ""
+    starts = f"{compared.a_instances} of A, {compared.b_instances} of B"
+    return f"Means over starts of the server: {starts}{noise}{source}."
 
 
 def _compared(compared: BenchComparison | None) -> Iterator[str]:
@@ -60,21 +69,16 @@ def _compared(compared: BenchComparison | None) -> Iterator[str]:
             f"{each.metric} ({each.unit})" if each.unit else each.metric,
             figure(each.a),
             figure(each.b),
-            ratio_words(each.ratio, each.low, each.high),
+            ratio_words(each),
             each.word,
         )
         for each in compared.ratios
     ]
-    yield from _table(("metric", "A", "B", "B/A (95 %)", "B is"), ratios, numbers=frozenset((1, 2, 3)))
-    noise = "" if compared.noise is None else f", noise floor {compared.noise:.1%}"
+    yield from _table(("metric", "A", "B", "B/A (interval)", "B is"), ratios, numbers=frozenset((1, 2, 3)))
     yield ""
-    yield f"A: {_instances(compared.a_instances)}, B: {_instances(compared.b_instances)}{noise}."
-    yield from (f"- {plain(reason)}" for reason in compared.blockers)
+    yield plain(basis(compared))
+    yield from (f"- {plain(reason)}" for reason in (*compared.blockers, *compared.notes))
     yield ""
-
-
-def _instances(count: int) -> str:
-    return f"{count} start{'' if count == 1 else 's'} of the server"
 
 
 def _runs(entries: Sequence[RunEntry]) -> Iterator[str]:
