@@ -97,20 +97,27 @@ class LedgerFile:
         if not self.path.exists():
             with closing(_in_memory()) as connection:
                 return work(connection)
-        with _shared(self.path.parent):
-            before = self._lies()
-            if before is None:
+        if self._lies() is None:
+            with _shared(self.path.parent):
                 return self._read_beside_writers(work, until_s)
-            try:
-                with closing(self._connect("immutable=1", until_s)) as connection:
-                    found = self._read_any(connection, work)
-            except (sqlite3.DatabaseError, _Damaged):
-                if self._lies() != before:
-                    raise _Changed from None
-                raise
+        with _alone(self.path.parent, until_s):
+            return self._read_as_it_lies(work, until_s)
+
+    def _read_as_it_lies(self, work: Work[T], until_s: float) -> T:
+        """Read a file that no writer has open; where folders can not be locked, its time stamp must tell."""
+        before = self._lies()
+        if before is None:
+            raise _Changed
+        try:
+            with closing(self._connect("immutable=1", until_s)) as connection:
+                found = self._read_any(connection, work)
+        except (sqlite3.DatabaseError, _Damaged):
             if self._lies() != before:
-                raise _Changed
-            return found
+                raise _Changed from None
+            raise
+        if self._lies() != before:
+            raise _Changed
+        return found
 
     def _lies(self) -> tuple[int, ...] | None:
         """Return what tells whether the file was written; None while a log of SQLite's lies beside it."""
