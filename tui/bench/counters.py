@@ -11,7 +11,8 @@ others, or failed ones of ours, were among what the server counted.
 - prefix hit rate = prompt tokens found in the prefix cache / prompt tokens looked up.
 - gap = tokens generated / tokens that arrived here in the same time, less 1. Requests that the warm-up had
   sent and that ended in the measurement are on both sides, with the tokens that the engine counted in it.
-- generated tokens/s = those without what spilled over from the warm-up / the run's duration.
+- generated tokens/s = those / the run's duration, as the client's output tokens/s; of an engine that counts
+  a request when it ends, less what it had generated of the warm-up's requests before.
 """
 
 from collections.abc import Iterable
@@ -154,10 +155,11 @@ def _hit_rate(rises: _Rises, names: CounterNames) -> float | None:
 
 
 def _own(result: BenchResult, names: CounterNames, generated: float | None) -> float | None:
-    """Return the generated tokens less those that spilled over from the warm-up."""
-    if generated is None or result.spilled is None:
+    """Return the tokens that were generated in the measurement, as far as they arrived in it."""
+    spilled = result.spilled
+    if generated is None or spilled is None:
         return None
-    return generated - _over(result.spilled, names)
+    return generated - (spilled.tokens - spilled.arrived if names.counted_at_end else 0)
 
 
 def _over(spilled: Spilled, names: CounterNames) -> int:
