@@ -15,7 +15,7 @@ from tui.replay.report_chart import chart, legend
 from tui.replay.report_parts import section, table
 from tui.replay.report_style import STYLE
 from tui.runs.entry import Fingerprint, RunEntry
-from tui.runs.exporting.markdown import basis, ratio_words
+from tui.runs.exporting.markdown import basis, ratio_words, said
 from tui.runs.exporting.selection import (
     Groups,
     Selection,
@@ -94,7 +94,7 @@ def _comparison(compared: BenchComparison | None) -> Iterator[str]:
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in (*compared.blockers, *compared.notes))
     yield from section(
         "B against A",
-        f'<p><strong class="{kind}">{escape(compared.word)}</strong>: {escape(compared.sentence)}</p>',
+        f'<p class="{kind}"><strong>{escape(said(compared))}</strong></p>',
         f"<ul>{reasons}</ul>" if reasons else "",
         "<h3>Settings that differ</h3>",
         _differences(compared),

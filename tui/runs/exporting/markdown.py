@@ -12,7 +12,7 @@ from tui.runs.exporting.selection import Selection, model_of, succeeded, value_w
 from tui.runs.exporting.table import moment
 
 UNKNOWN = "-"
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#!|~])")
+_MARKUP = re.compile(r"([\\`*_\[\]#|~])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 
 
@@ -42,6 +42,12 @@ def ratio_words(each: MetricRatio) -> str:
     return f"{each.ratio:.3f} ({each.low:.3f} to {each.high:.3f} at {each.level:.0%})"
 
 
+def said(compared: BenchComparison) -> str:
+    """Return the verdict on B: its word, and what that rests on."""
+    word, sentence = compared.word, compared.sentence
+    return sentence if sentence.startswith(word) else f"{word}: {sentence}"
+
+
 def basis(compared: BenchComparison) -> str:
     """Return in a sentence what a comparison rests on."""
     noise = "" if compared.noise is None else f"; noise floor {compared.noise:.1%}"
@@ -53,7 +59,7 @@ def basis(compared: BenchComparison) -> str:
 def _compared(compared: BenchComparison | None) -> Iterator[str]:
     if compared is None:
         return
-    yield f"**B against A: {compared.word}.** {plain(compared.sentence)}"
+    yield f"**B against A:** {plain(said(compared))}"
     yield ""
     if compared.differences:
         rows = [
