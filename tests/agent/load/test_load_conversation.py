@@ -64,9 +64,15 @@ def test_each_stream_holds_a_conversation_of_its_own(serve: Any, bench: Any, say
     server = serve(measured=answering(say, lambda asked: "from " + asked.body["messages"][0]["content"][:30]))
     bench(server.url, requests=24, turns=4, concurrency=3, input_tokens=20)
 
-    conversations = asked_of(server)
-    assert sorted(len(messages) for messages in conversations) == [1] * 6 + [3] * 6 + [5] * 6 + [7] * 6
-    for messages in conversations:
+    asked = asked_of(server)
+    lengths: dict[str, list[int]] = {}
+    for messages in asked:
+        lengths.setdefault(messages[0]["content"], []).append(len(messages))
+    assert len(asked) == 24
+    assert all(found == [1, 3, 5, 7][: len(found)] for found in lengths.values())
+    # Streams share the requests: only the last conversation of each may have been left.
+    assert sum(len(found) < 4 for found in lengths.values()) <= 3
+    for messages in asked:
         for message in messages[1::2]:
             assert message["content"] == "from " + messages[0]["content"][:30]
 
