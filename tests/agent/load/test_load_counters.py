@@ -71,6 +71,8 @@ class Engine:
         found = words - 1 if prompt in self.cached else 0
         if self.caches:
             self.cached.add(prompt)
+        # The page is asked for just after the first one; streams get out of step.
+        yield 0.03 + 0.01 * (asked.connection % 4) if asked.measured else 0.0
         yield from self._pieces(asked, words, found)
         self.generated += asked.tokens
         self.prompted += words
@@ -137,13 +139,7 @@ def test_the_counters_are_read_before_and_after_the_measurement(start: Start, be
 
 
 def test_what_the_warm_up_had_under_way_is_told_apart(start: Start, bench: Any) -> None:
-    engine, server = start()
-
-    def slow(asked: Any) -> Iterable[Any]:
-        yield 0.01
-        yield from engine.chat(asked)
-
-    server.chat = server.measured = slow
+    _, server = start()
     result = bench(server.url, counters=COUNTERS, requests=60, concurrency=4, warmup_s=0.3, timeout_s=20.0)
     before, after = ends(result)["e:generated_total"]
     assert before is not None

@@ -9,6 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tui.agent.load.flight import Flight
     from tui.agent.load.lines import Lines
     from tui.agent.load.stream import Answer
@@ -135,30 +137,39 @@ class Meter:
 
 
 class Spill:
-    """Tokens of warm-up requests that ended after the measurement began: the server's counters hold them too.
+    """Tokens of warm-up requests that ended after the first measured one was sent.
 
-    ``known`` turns False with one whose tokens are not known.
+    The server's counters, read at that moment, hold them too. ``known`` turns False with one whose tokens are
+    not known.
     """
 
-    def __init__(self) -> None:
-        self.requests = 0
-        self.tokens = 0
-        self.arrived = 0.0
+    def __init__(self, begun: Callable[[], None]) -> None:
+        self._begun = begun
+        self._began_s: float | None = None
+        self._requests = self._tokens = 0
+        self._arrived = 0.0
         self.known = True
 
-    def add(self, flight: Flight, answer: Answer, began_s: float) -> None:
-        """Count one; the tokens that arrived since the beginning are told apart."""
-        if flight.exchange.ended_s <= began_s:
+    def begin(self) -> None:
+        """Begin, unless that has happened."""
+        if self._began_s is None:
+            self._began_s = time.monotonic()
+            self._begun()
+
+    def add(self, flight: Flight, answer: Answer, fault: str) -> None:
+        """Count one; its tokens that arrived since the beginning are told apart."""
+        began_s, stamps = self._began_s, answer.stamps_s
+        if began_s is None or flight.exchange.ended_s <= began_s:
             return
-        count, stamps = answer.usage_output, answer.stamps_s
-        self.requests += 1
-        if not count or not stamps or flight.exchange.went_wrong:
+        if fault or not answer.usage_output:
             self.known = False
             return
-        self.tokens += count
-        self.arrived += count * sum(stamp > began_s for stamp in stamps) / len(stamps)
+        self._requests += 1
+        self._tokens += answer.usage_output
+        self._arrived += answer.usage_output * sum(stamp > began_s for stamp in stamps) / len(stamps)
 
     def fields(self) -> dict[str, object] | None:
         """Return them as Spilled of tui/benchmark.py, None where not known."""
-        counts = {"requests": self.requests, "tokens": self.tokens, "arrived": round(self.arrived)}
-        return dict(counts) if self.known else None
+        if not self.known or self._began_s is None:
+            return None
+        return {"requests": self._requests, "tokens": self._tokens, "arrived": round(self._arrived)}

@@ -177,13 +177,8 @@ class Benchmark:
 
     async def _measure(self, lines: Lines, requests: Requests, meter: Meter) -> str:
         assert self._model is not None
-
-        def begun() -> None:
-            self._watch.start()
-            meter.begin()
-
         template = requests.template(self._model, self._spec["output_tokens"], self._spec["turns"])
-        self._stage = stage = Stage(lines, template, self._spec, begun)
+        self._stage = stage = Stage(lines, template, self._spec, self._watch.start, meter.begin)
         self._progress.stage = stage
         gc.collect()
         gc.freeze()

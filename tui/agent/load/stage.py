@@ -43,10 +43,18 @@ class NothingCame(Exception):
 
 
 class Stage:
-    """The streams, and the account of what they do. ``begun`` is called when the measurement begins."""
+    """The streams, and the account of what they do.
+
+    ``begun`` is called when the measurement begins, ``first`` when its first request is about to be sent.
+    """
 
     def __init__(
-        self, lines: Lines, template: Template, spec: dict[str, Any], begun: Callable[[], None]
+        self,
+        lines: Lines,
+        template: Template,
+        spec: dict[str, Any],
+        begun: Callable[[], None],
+        first: Callable[[], None],
     ) -> None:
         self._lines = lines
         self._template = template
@@ -58,7 +66,7 @@ class Stage:
         self._arrivals = _arrivals(spec, self.plan, self.steady)
         self.tally = Tally(spec["limits"], self.steady)
         self.warm = Outcomes()
-        self.spill = Spill()
+        self.spill = Spill(first)
         self.recent = Recent()
         self.backlog = Backlog(self._done)
         self.agreed: bool | None = None
@@ -172,6 +180,7 @@ class Stage:
         if arrival.measured:
             self._measured_left += 1
             self._arrivals.join(slot)
+            self.spill.begin()
         request, asked = self._template.next(arrival.index, slot)
         self._count_busy()
         self._flying[slot] = arrival, asked
@@ -212,7 +221,7 @@ class Stage:
             fault = self.warm.add(flight, answer)
             if self.plan.began_s is not None:
                 self.tally.pass_by(flight, answer, 0 if fault else output_of(answer))
-                self.spill.add(flight, answer, self.plan.began_s)
+                self.spill.add(flight, answer, fault)
             elif self.warm.failed >= self.streams:
                 self._all_failed()
         self._give_up()
