@@ -1,190 +1,130 @@
-"""Measure the load generator against a server whose schedule is known: claims, truth and their difference.
+"""Measure the load generator, and other clients beside it, against a server whose schedule is known.
 
-    python tests/benchmarks/bench_accuracy.py [--streams 1,16,64,256] [--first-ms 20] [--interval-ms 5]
+    python tests/benchmarks/bench_accuracy.py [--streams 1,16,64,256] [--repeats 3] [--json FILE]
+        [--aiperf PYTHON] [--guidellm PYTHON] [--vllm PYTHON]
 
-Builds mock_schedule.c with gcc, runs the benchmark worker in a process of its own as the agent does, and
-prints a line for each number of streams. "true" is what the mock measured of the same requests: the moment it
-wrote the first token minus the moment it read the request. ``--python`` names another interpreter for the
-generator. All share this machine's cores, so the work of others ("others", in cores) shows up as error.
+Builds mock_schedule.c with gcc and prints, for each number of streams, a line a client: what it claims, each
+beside what the mock did in the same requests ("true": the moment it wrote the first token minus the moment it
+read the request). Ours runs as the agent runs it, with uvloop and orjson where ``--python`` has them, and
+without. The plain clients need the dependency group "clients"; published ones are given by the interpreter
+of the environment that they are installed in.
+
+All share this machine's cores with each other and with whatever else runs, so the work of others ("others",
+in cores, while measuring) shows up as error; of ``--repeats`` runs the one with the least of it is shown.
+"CPU %" is of one core, all processes of the client, while it measured. "goals": what ours must keep,
+in accuracy_table.py.
 """
 
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import msgspec
-
-from tui import events
-from tui.agent import wire
-from tui.benchmark import BenchResult, BenchSpec
-from tui.requests import BenchRequest
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-SERVE = "from tui.agent import load, worker; load.serve(worker.Channel(0, 1))"
-HEADINGS = (
-    "streams",
-    "TTFT p50",
-    "true",
-    "error ms",
-    "TTFT p99",
-    "true ",
-    "TPOT",
-    "true  ",
-    "error %",
-    "ITL p50",
-    "tok/s",
-    "server",
-    "in flight",
-    "server ",
-    "CPU %",
-    "us/token",
-    "others",
-    "mock late ms mean/max",
-)
+sys.path.insert(0, str(HERE.parents[1]))
+
+from accuracy_clients import Client, Job, Ours, Plain, version  # noqa: E402
+from accuracy_cpu import Sampler  # noqa: E402
+from accuracy_mock import build, mock, served_by, truth  # noqa: E402
+from accuracy_published import VLLM, AIPerf, GuideLLM  # noqa: E402
+from accuracy_table import Row, headings, line  # noqa: E402
+
+P99_SAMPLES = 100
+FEWEST, LEAST_EACH = 12, 4
 
 
-def build(folder: Path) -> Path:
-    """Compile the mock."""
-    program = folder / "mock_schedule"
-    subprocess.run(["gcc", "-O2", "-o", program, HERE / "mock_schedule.c"], check=True)
-    return program
+def clients(options: argparse.Namespace) -> Iterator[Client]:
+    """Yield the clients that the command line and the environment allow."""
+    if version(options.python, "uvloop") and version(options.python, "orjson"):
+        yield Ours(options.python, quick=True)
+    else:
+        say("(no uvloop and orjson beside --python: the generator is measured without)")
+    yield Ours(options.python, quick=False)
+    for library in ("aiohttp", "httpx"):
+        if version(sys.executable, library):
+            yield Plain(library)
+        else:
+            say(f"({library} is not installed: uv sync --group clients)")
+    published = ((options.aiperf, AIPerf), (options.guidellm, GuideLLM), (options.vllm, VLLM))
+    yield from (kind(python) for python, kind in published if python is not None)
 
 
-@contextmanager
-def mock(program: Path, first_ms: float, interval_ms: float) -> Generator[str]:
-    """Run the mock and give its URL."""
-    command = [program, "0", str(first_ms), str(interval_ms)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        port = process.stdout.readline().split()[1]
+def requests_of(streams: int) -> int:
+    """Return how many requests: enough for a p99, but not for minutes with few streams."""
+    each = max(LEAST_EACH, min(FEWEST, -(-P99_SAMPLES // streams)))
+    return streams * each
+
+
+def run_once(client: Client, program: Path, streams: int, options: argparse.Namespace) -> Row:
+    """Run a client once against a mock of its own."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock(program, options.first_ms, options.interval_ms) as server,
+    ):
+        job = Job(server.url, streams, requests_of(streams), options.tokens, options.words, Path(folder))
+        began_s = time.monotonic()
+        process = client.start(job)
+        sampler = Sampler(process.pid, server.pid)
+        sampler.start()
         try:
-            yield f"http://127.0.0.1:{port}"
+            claim = client.claim(job, process)
         finally:
-            process.kill()
+            wall_s = time.monotonic() - began_s
+            sampler.stop()
+        true = truth(served_by(server), claim.requests)
+    shares = sampler.shares(true.begin_s, true.end_s)
+    quick = client.quick if isinstance(client, Ours) else None
+    return Row(client.name, streams, claim, true, shares, wall_s, quick)
 
 
-def measure(python: str, spec: BenchSpec) -> BenchResult:
-    """Run one benchmark in a worker process and return its result."""
-    with subprocess.Popen(
-        [python, "-c", SERVE], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(msgspec.json.encode(BenchRequest(run="accuracy", spec=spec)) + b"\n")
-        process.stdin.flush()
-        for line in process.stdout:
-            message: dict[str, Any] = json.loads(line)
-            if message["kind"] == wire.BENCH_RESULT:
-                result = events.convert(message)
-                assert isinstance(result, BenchResult)
-                process.stdin.close()
-                return result
-    raise SystemExit("the worker ended without a result")
+def quietest(client: Client, program: Path, streams: int, options: argparse.Namespace) -> Row:
+    """Run a client some times and return the run in which others took the least."""
+    rows = [run_once(client, program, streams, options) for _ in range(options.repeats)]
+    return min(rows, key=lambda row: row.shares.others)
 
 
-def truth(url: str, requests: int) -> dict[str, float]:
-    """Ask the mock what it did in the last so many requests."""
-    with urllib.request.urlopen(f"{url}/stats?last={requests}") as answer:
-        found: dict[str, float] = json.load(answer)
-        return found
-
-
-class Others:
-    """How many cores other processes used since this was made (the mock must have ended)."""
-
-    def __init__(self) -> None:
-        self._began_s, self._busy_s, self._own_s = time.monotonic(), _busy_s(), _own_s()
-
-    def cores(self) -> float:
-        """Return the mean number of cores."""
-        used_s = _busy_s() - self._busy_s - (_own_s() - self._own_s)
-        return max(0.0, used_s / (time.monotonic() - self._began_s))
-
-
-def _busy_s() -> float:
-    user, nice, system, _, _, irq, soft, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
-    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
-
-
-def _own_s() -> float:
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-def line(streams: int, result: BenchResult, true: dict[str, float], others: float) -> tuple[str, ...]:
-    """Return one row of the table."""
-    ttft, tpot = result.ttft_ms, result.tpot_ms
-    if ttft.p50 is None or tpot.mean is None or result.output_tokens_per_s is None:
-        raise SystemExit(f"{streams} streams: {result.sentence}")
-    return (
-        str(streams),
-        f"{ttft.p50:.2f}",
-        f"{true['ttft_ms_p50']:.2f}",
-        f"{ttft.p50 - true['ttft_ms_p50']:+.2f}",
-        "-" if ttft.p99 is None else f"{ttft.p99:.2f}",
-        f"{true['ttft_ms_p99']:.2f}",
-        f"{tpot.mean:.3f}",
-        f"{true['tpot_ms_mean']:.3f}",
-        f"{(tpot.mean / true['tpot_ms_mean'] - 1) * 100:+.2f}",
-        f"{result.itl_ms.p50:.3f}",
-        f"{result.output_tokens_per_s:.0f}",
-        f"{true['output_tokens_per_s']:.0f}",
-        f"{result.achieved_concurrency:.2f}",
-        f"{true['in_flight_mean']:.2f}",
-        f"{(result.client_cpu_fraction or 0) * 100:.0f}",
-        f"{(result.client_cpu_fraction or 0) * 1e6 / result.output_tokens_per_s:.1f}",
-        f"{others:.2f}",
-        f"{true['late_ms_mean']:.2f}/{true['late_ms_max']:.2f}",
-    )
-
-
-def say(cells: tuple[str, ...]) -> None:
-    """Print one row."""
-    pairs = zip(cells, HEADINGS, strict=True)
-    sys.stdout.write("  ".join(cell.rjust(max(7, len(heading))) for cell, heading in pairs) + "\n")
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    made.add_argument("--streams", default="1,16,64,256")
+    made.add_argument("--first-ms", type=float, default=20.0)
+    made.add_argument("--interval-ms", type=float, default=5.0)
+    made.add_argument("--tokens", type=int, default=128)
+    made.add_argument("--words", type=int, default=256)
+    made.add_argument("--repeats", type=int, default=1)
+    made.add_argument("--only", default="", help="only clients whose names contain this")
+    made.add_argument("--python", default=sys.executable, help="the interpreter of the generator")
+    made.add_argument("--json", type=Path, help="write all rows to this file")
+    for name in ("aiperf", "guidellm", "vllm"):
+        made.add_argument(f"--{name}", metavar="PYTHON", help="the interpreter beside which it is installed")
+    return made
 
 
 def main() -> None:
     """Measure what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--streams", default="1,16,64,256")
-    parser.add_argument("--first-ms", type=float, default=20.0)
-    parser.add_argument("--interval-ms", type=float, default=5.0)
-    parser.add_argument("--tokens", type=int, default=256)
-    parser.add_argument("--requests-per-stream", type=int, default=4)
-    parser.add_argument("--input-tokens", type=int, default=1024)
-    parser.add_argument("--python", default=sys.executable)
-    options = parser.parse_args()
-    sys.stdout.write(f"load average before: {os.getloadavg()[0]:.2f}, cores: {os.cpu_count()}\n")
-    say(HEADINGS)
+    options = parser().parse_args()
+    say(f"load average before: {os.getloadavg()[0]:.2f}, cores: {os.cpu_count()}")
+    measured = [client for client in clients(options) if options.only in client.name]
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
-        for streams in (int(one) for one in options.streams.split(",")):
-            other = Others()
-            with mock(program, options.first_ms, options.interval_ms) as url:
-                spec = BenchSpec(
-                    url=url,
-                    model=None,
-                    concurrency=streams,
-                    requests=streams * options.requests_per_stream,
-                    input_tokens=options.input_tokens,
-                    output_tokens=options.tokens,
-                )
-                result = measure(options.python, spec)
-                true = truth(url, spec.requests)
-            say(line(streams, result, true, other.cores()))
+        for streams in map(int, options.streams.split(",")):
+            say(f"\n{streams} streams, {requests_of(streams)} requests\n{headings()}")
+            for client in measured:
+                rows.append(quietest(client, program, streams, options))
+                say(line(rows[-1].cells()))
+    if options.json is not None:
+        options.json.write_text(json.dumps([row.fields() for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":

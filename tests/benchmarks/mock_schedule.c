@@ -4,9 +4,10 @@
  *
  *     mock_schedule PORT FIRST_MS INTERVAL_MS        (PORT 0: any; "listening PORT" is printed)
  *
- * POST /v1/chat/completions streams "max_tokens" tokens. GET /v1/models lists "mock". GET /stats?last=N tells, of
- * the last N requests: true TTFT (first write - arrival), true time per token, how late writes were, how many
- * requests were in flight. Linux; one thread; epoll and a timerfd. */
+ * POST /v1/chat/completions streams "max_tokens" (or "max_completion_tokens") tokens. GET /v1/models lists "mock".
+ * GET /requests lists each request in the order of arrival: when it arrived, when its first and its last token
+ * were written (monotonic seconds, 0 for not yet), how many tokens were asked, by how many seconds its latest
+ * token was late. Linux; one thread; epoll and a timerfd. */
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,7 +26,7 @@
 #define REQUEST_BYTES (256 * 1024)
 #define RECORDS (1 << 20)
 
-struct record { double arrival, first, last, end, late_sum, late_max; int tokens; };
+struct record { double arrival, first, last, late_max; int tokens; };
 struct connection { char *in; size_t have; int streaming, sent, total; double due; struct record *record; };
 
 static struct connection connections[CONNECTIONS];
@@ -74,52 +75,37 @@ static void close_connection(int fd) {
 }
 
 static void answer(int fd, const char *body) {
-    char out[8192];
-    int n = snprintf(out, sizeof out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                     strlen(body), body);
-    send_all(fd, out, n);
+    char head[256];
+    int n = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+                     strlen(body));
+    send_all(fd, head, n);
+    send_all(fd, body, strlen(body));
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void stats(int fd, int last) {
-    static double ttft[RECORDS];
-    int n = last < record_count ? last : record_count;
-    struct record *r = records + record_count - n;
-    double per_token = 0, late = 0, late_max = 0, busy = 0, begin = 1e18, end = 0;
-    long tokens = 0;
-    for (int i = 0; i < n; i++) {
-        ttft[i] = (r[i].first - r[i].arrival) * 1e3;
-        per_token += r[i].tokens > 1 ? (r[i].last - r[i].first) / (r[i].tokens - 1) * 1e3 : 0;
-        tokens += r[i].tokens;
-        late += r[i].late_sum;
-        late_max = r[i].late_max > late_max ? r[i].late_max : late_max;
-        busy += r[i].end - r[i].arrival;
-        begin = r[i].arrival < begin ? r[i].arrival : begin;
-        end = r[i].end > end ? r[i].end : end;
+static void list_requests(int fd) {
+    char *body = malloc(64 + (size_t)record_count * 128);
+    size_t n = sprintf(body, "[");
+    for (int i = 0; i < record_count; i++) {
+        struct record *r = &records[i];
+        n += sprintf(body + n, "%s[%.6f,%.6f,%.6f,%d,%.6f]", i ? "," : "", r->arrival, r->first, r->last, r->tokens,
+                     r->late_max);
     }
-    qsort(ttft, n, sizeof *ttft, by_value);
-    char body[1024];
-    snprintf(body, sizeof body,
-             "{\"requests\":%d,\"tokens\":%ld,\"ttft_ms_p50\":%.4f,\"ttft_ms_p99\":%.4f,\"tpot_ms_mean\":%.4f,"
-             "\"late_ms_mean\":%.4f,\"late_ms_max\":%.4f,\"in_flight_mean\":%.3f,\"output_tokens_per_s\":%.2f}",
-             n, tokens, n ? ttft[n / 2] : 0, n ? ttft[(n * 99) / 100] : 0, n ? per_token / n : 0,
-             tokens ? late / tokens * 1e3 : 0, late_max * 1e3, n ? busy / (end - begin) : 0, n ? tokens / (end - begin) : 0);
+    sprintf(body + n, "]");
     answer(fd, body);
+    free(body);
 }
 
 static void begin_stream(int fd, const char *body, double arrival) {
     struct connection *c = &connections[fd];
     const char *limit = strstr(body, "\"max_tokens\":");
-    c->total = limit ? atoi(limit + 13) : 16;
+    if (!limit) limit = strstr(body, "\"max_completion_tokens\":");
+    c->total = limit ? atoi(strchr(limit, ':') + 1) : 16;
     if (c->total < 1) c->total = 1;
     c->sent = 0;
     c->streaming = 1;
     c->due = arrival + first_s;
-    c->record = &records[record_count++ % RECORDS];
+    if (record_count == RECORDS) fail("too many requests");
+    c->record = &records[record_count++];
     memset(c->record, 0, sizeof *c->record);
     c->record->arrival = arrival;
     c->record->tokens = c->total;
@@ -149,8 +135,7 @@ static int send_token(int fd) {
     double written = now_s(), late = written - c->due;
     send_all(fd, out, n);
     if (c->sent == 1) c->record->first = written;
-    c->record->last = c->record->end = written;
-    c->record->late_sum += late;
+    c->record->last = written;
     if (late > c->record->late_max) c->record->late_max = late;
     c->due += interval_s;
     return final;
@@ -188,7 +173,7 @@ static void handle(int fd, double arrival) {
     size_t body = length && length < end ? strtoul(length + 15, NULL, 10) : 0;
     if (c->have < (size_t)(end + 4 - c->in) + body) return;
     if (!strncmp(c->in, "POST ", 5)) begin_stream(fd, end + 4, arrival);
-    else if (!strncmp(c->in, "GET /stats?last=", 16)) stats(fd, atoi(c->in + 16));
+    else if (!strncmp(c->in, "GET /requests ", 14)) list_requests(fd);
     else answer(fd, "{\"object\":\"list\",\"data\":[{\"id\":\"mock\",\"object\":\"model\"}]}");
     c->have = 0;
 }
