@@ -25,7 +25,7 @@ from fuse_protocol import MOST_BYTES, Folder, Op, Question, question
 from simulated_ranks import die_with_parent
 
 MIB = 1024 * 1024
-LONGEST_S = 180
+LONGEST_S = 600
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from simulated_ranks import die_with_parent, set_title
 
-LONGEST_S = 180
+LONGEST_S = 600
 PAGE = 4096
 READ_BYTES = 1 << 20
 PAUSE_S = 0.3

@@ -25,7 +25,8 @@ from tui.watch.options import WatchOptions
 from tui.watch.verdict.verdict import Verdict, Word
 
 SPEC = BenchSpec(url="", model=None, concurrency=1, requests=1, input_tokens=8, output_tokens=8)
-STARTED_S = 20.0
+STARTED_S = 60.0
+"""So long a busy machine may take to start all of it."""
 
 Kind = TypeVar("Kind")
 Wrap = Callable[[list[str]], list[str]]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import pytest
 from msgspec.structs import replace
 from stuck_server import CannotBeShown, StuckServer
 
@@ -15,15 +16,16 @@ from tui.session import Session
 from tui.signals import CompilerSignals, HostSignals, Locks, ProcessSignals, Signals
 from tui.watch.options import WatchOptions
 from tui.watch.state import WatchState
+from tui.watch.verdict.movement import BLIND_S
 from tui.watch.verdict.verdict import Match, Verdict, Word
 
 Risen = TypeVar("Risen", ProcessSignals, CompilerSignals)
 
 SPEC = BenchSpec(url="", model=None, concurrency=1, requests=1, input_tokens=8, output_tokens=8)
-FOUND_S = 60.0
+FOUND_S = 120.0
 """So long the agents may take to see their servers: many of them start at once on few cores."""
 SEEN_TIMES = 5
-"""So many readings of all ranks come before the harm."""
+"""So many readings of all ranks come before the harm, and the word that they load."""
 AFTER_S = 6.0
 """So long a watch goes on after its verdict, for it has to stand."""
 REPEATED = (Signals, HostSignals, Locks, Tick)
@@ -40,7 +42,7 @@ class Told:
     @property
     def heard(self) -> bool:
         """Whether the host was heard then: a machine that is busy with all of this may be late."""
-        return next((each.rule for each in self.verdict.rules if each.matched == "yes"), "") != "link"
+        return self.verdict.heard
 
     def matched(self, rule: str) -> Match:
         """Return whether a rule matched, by the beginning of its name."""
@@ -69,6 +71,12 @@ class Watched:
     def words(self) -> list[Word]:
         """The words in their order, each change once; not what was said while nothing was heard."""
         return changes([told for told in self.told if told.heard])
+
+    @property
+    def unseen_s(self) -> float:
+        """How old the last reading was when the harm came: nothing that moved after it was seen to."""
+        read = (each.mono_s for each in self.events if isinstance(each, Signals))
+        return self.stuck_s - max(at_s for at_s in read if at_s <= self.stuck_s)
 
     @property
     def last(self) -> Verdict:
@@ -111,7 +119,7 @@ async def _watch(server: StuckServer, watched: Watched, at_most_s: float) -> Non
     updates = session.updates()
     try:
         async with asyncio.timeout(FOUND_S):
-            await _until_seen(updates, watched, server)
+            await _until_seen(session.state, updates, watched, server)
         await asyncio.to_thread(server.get_stuck)
         watched.stuck_s, watched.pids = server.stuck_s, server.pids
         end_s = server.stuck_s + at_most_s
@@ -125,10 +133,12 @@ async def _watch(server: StuckServer, watched: Watched, at_most_s: float) -> Non
         await session.close()
 
 
-async def _until_seen(updates: AsyncIterator[AnyEvent], watched: Watched, server: StuckServer) -> None:
+async def _until_seen(
+    state: WatchState, updates: AsyncIterator[AnyEvent], watched: Watched, server: StuckServer
+) -> None:
     seen = 0
     ranks = {pid for name, pid in server.pids.items() if name.startswith("TP")}
-    while seen < SEEN_TIMES:
+    while seen < SEEN_TIMES or state.verdict != "progressing":
         event = await anext(updates)
         watched.events.append(event)
         if isinstance(event, Signals):
@@ -177,20 +187,37 @@ Rises = dict[tuple[type[Counting], int, str], float]
 def stretched(watched: Watched, to_s: float, tail_s: float = 20.0) -> Watched:
     """Return what would have been told had the end of a watch gone on alike until so long after the harm.
 
-    The readings of its last ``tail_s`` seconds are told again and again with the clocks moved on; what counts
-    up (CPU time, wake-ups, compilers) counts up alike each time. The log is silent.
+    The readings of its last ``tail_s`` seconds in which the host was heard all the time are told again and
+    again with the clocks moved on; what counts up (CPU time, wake-ups, compilers) counts up alike each time.
+    The log is silent.
     """
     made = Watched(watched.case, options=watched.options, pids=watched.pids, stuck_s=watched.stuck_s)
     state = WatchState(watched.options)
-    since_s = watched.events[-1].mono_s - tail_s
-    tail = [event for event in watched.events if event.mono_s > since_s and isinstance(event, REPEATED)]
+    since_s, until_s = _heard_span(watched, tail_s)
+    events = [event for event in watched.events if event.mono_s <= until_s]
+    tail = [event for event in events if event.mono_s > since_s and isinstance(event, REPEATED)]
     rises = _rises([event for event in tail if isinstance(event, Signals)])
-    for event in watched.events:
+    for event in events:
         _replay(state, event, made)
-    for turn in range(1, int((watched.stuck_s + to_s - since_s) / tail_s) + 1):
+    span_s = until_s - since_s
+    for turn in range(1, int((watched.stuck_s + to_s - since_s) / span_s) + 1):
         for event in tail:
-            _replay(state, _later(event, turn, tail_s, rises), made)
+            _replay(state, _later(event, turn, span_s, rises), made)
     return made
+
+
+def _heard_span(watched: Watched, least_s: float) -> tuple[float, float]:
+    """Return the last time of such a length after the harm, from reading to reading, without a blind time."""
+    read = [each.mono_s for each in watched.events if isinstance(each, Signals)]
+    read = [at_s for at_s in read if at_s >= watched.stuck_s]
+    since = len(read) - 1
+    for until in range(len(read) - 1, 0, -1):
+        since = min(since, until)
+        while since > 0 and read[since] - read[since - 1] < BLIND_S and read[until] - read[since] < least_s:
+            since -= 1
+        if read[until] - read[since] >= least_s:
+            return read[since], read[until]
+    pytest.fail(f"the host was never heard for {least_s:.0f} s on end: this machine is too busy")
 
 
 def _replay(state: WatchState, event: AnyEvent, made: Watched) -> None:

