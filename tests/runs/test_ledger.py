@@ -135,7 +135,9 @@ def test_a_run_can_be_named_by_the_beginning_of_its_id(ledger: Ledger) -> None:
 
     assert ledger.run("AB12f").id == "ab12ffff"
     assert ledger.run("ab").id == "ab"
-    with pytest.raises(LedgerFault, match=r"^several runs begin with 'ab12': ab12....(, ab12....)+; give more"):
+    with pytest.raises(
+        LedgerFault, match=r"^several runs begin with 'ab12': ab12....(, ab12....)+; give more"
+    ):
         ledger.run("ab12")
 
 
@@ -214,7 +216,12 @@ def test_a_deleted_run_takes_with_it_what_belongs_to_it_alone(ledger: Ledger) ->
     assert ledger.delete("aa") == "aa000001"
 
     assert [each.id for each in ledger.runs()] == ["b"]
-    assert [rows(ledger, each) for each in ("baselines", "records", "fingerprints", "instances")] == [0, 0, 1, 1]
+    assert [rows(ledger, each) for each in ("baselines", "records", "fingerprints", "instances")] == [
+        0,
+        0,
+        1,
+        1,
+    ]
 
 
 # Loads.
