@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from agent_process import PATIENCE_S
 
 from tui.agent import wire
 from tui.requests import WatchRequest
@@ -17,7 +18,7 @@ class Served(Protocol):
     """One worker in a process of its own."""
 
     def send(self, request: WatchRequest) -> None: ...
-    def receive(self, kind: str, timeout_s: float = 10.0) -> Message: ...
+    def receive(self, kind: str, timeout_s: float = PATIENCE_S) -> Message: ...
     def receive_within(self, kind: str, timeout_s: float) -> Message | None: ...
 
 
@@ -49,7 +50,7 @@ Reader = Callable[[Mapping[str, str]], Served]
 
 def reading_where(worker: Served, holds: Callable[[Message], bool]) -> Message:
     """Return the first reading for which that holds."""
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
         reading = worker.receive(wire.GPUS)
         if holds(reading):

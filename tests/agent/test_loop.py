@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from agent_process import Agent, StartAgent, alive, children_of, until
+from agent_process import PATIENCE_S, Agent, StartAgent, alive, children_of, until
 
 from tui.agent import wire
 from tui.requests import ByeRequest, FollowRequest, PingRequest, WatchRequest
@@ -24,7 +24,7 @@ def last_words(agent: Agent) -> str:
     """Return the agent's goodbye and see that it ends."""
     sentence: str = agent.receive(wire.GOODBYE)["sentence"]
     assert agent.next() is None
-    assert agent.process.wait(5) == 0
+    assert agent.process.wait(PATIENCE_S) == 0
     return sentence
 
 
@@ -71,8 +71,8 @@ def test_silence_of_the_client_ends_it(agent: StartAgent) -> None:
 
 def test_a_client_that_pings_is_never_silent(agent: StartAgent) -> None:
     one = agent(prelude=QUICK)
-    one.send(watch(ping_timeout_s=0.5))
-    for count in range(20):
+    one.send(watch(ping_timeout_s=2.0))
+    for count in range(50):
         one.send(PingRequest(sent_s=float(count)))
         assert one.receive(wire.PONG)["sent_s"] == count
         time.sleep(0.05)
@@ -97,7 +97,7 @@ def test_an_output_that_nobody_reads_any_more_ends_it(agent: StartAgent) -> None
     assert one.process.stdout is not None
     one.process.stdout.close()
 
-    one.process.wait(5)
+    one.process.wait(PATIENCE_S)
 
 
 def test_what_is_no_request_is_told_and_survived(agent: StartAgent) -> None:
@@ -134,7 +134,7 @@ def test_the_end_of_the_followed_process_is_told_at_once(agent: StartAgent, prel
 
     assert (told["pid"], told["main"], told["title"]) == (server.pid, True, "sleep")
     assert told["how"] == "zombie"  # not reaped yet
-    assert time.monotonic() - began_s < 3
+    assert time.monotonic() - began_s < 20
     server.wait()
     assert one.receive_within(wire.EXIT, 0.6) is None
 

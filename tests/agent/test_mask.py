@@ -196,10 +196,10 @@ def test_any_key_behind_the_flag_is_hidden(key: str) -> None:
     ids=range(11),
 )  # fmt: skip
 def test_hostile_lines_take_no_long_time(text: str) -> None:
-    began_s = time.monotonic()
+    began_s = time.process_time()
     mask_text(text)
 
-    assert time.monotonic() - began_s < 2
+    assert time.process_time() - began_s < 2
 
 
 def test_the_key_of_a_running_server_is_found_on_the_host() -> None:

@@ -17,6 +17,8 @@ from tui.agent import wire
 from tui.requests import AnyRequest
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60.0
+"""So long what has to come may take on a machine that is busy with other tests."""
 _SERVE = (
     "import importlib, sys; from tui.agent import worker;"
     "importlib.import_module('tui.agent.' + sys.argv[1] + '.worker').serve(worker.Channel(0, 1))"
@@ -75,7 +77,7 @@ class Heard:
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
-    def receive(self, kind: str, timeout_s: float = 10.0) -> Message:
+    def receive(self, kind: str, timeout_s: float = PATIENCE_S) -> Message:
         """Return the next message of this kind, passing over others; fails when none comes in time."""
         message = self.receive_within(kind, timeout_s)
         assert message is not None, f"no {kind} message within {timeout_s} s"
@@ -92,7 +94,7 @@ class Heard:
             if not self._fill(end_s - time.monotonic()):
                 return None
 
-    def next(self, timeout_s: float = 10.0) -> Message | None:
+    def next(self, timeout_s: float = PATIENCE_S) -> Message | None:
         """Return the next message of any kind, None at the end of the output or when none comes in time."""
         end_s = time.monotonic() + timeout_s
         while not self.unread:
@@ -120,7 +122,7 @@ class Heard:
         if not self.process.stdin.closed:
             self.process.stdin.close()
         try:
-            self.process.wait(3)
+            self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -193,7 +195,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def until(condition: Callable[[], object], timeout_s: float = 10.0) -> None:
+def until(condition: Callable[[], object], timeout_s: float = PATIENCE_S) -> None:
     """Wait until the condition holds; fail when it does not in time."""
     end_s = time.monotonic() + timeout_s
     while not condition():

@@ -72,7 +72,7 @@ def test_a_py_spy_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None
         spy.stacks(tool, os.getpid(), 0.3)
 
     assert no.value.hung
-    assert time.monotonic() - began_s < 3
+    assert time.monotonic() - began_s < 30
     assert not [
         pid for pid in children_of(os.getpid()) if b"py-spy" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]

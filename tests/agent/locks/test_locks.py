@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agent_process import Agent, StartAgent
+from agent_process import PATIENCE_S, Agent, StartAgent
 from watched_signals import Launch, Process, tell
 
 from tui import events
@@ -99,14 +99,14 @@ def watch(agent: StartAgent) -> Watch:
 
 def locks(agent: Agent, holds: Callable[[list[LockFile]], object]) -> list[LockFile]:
     """Return the first locks told for which that holds."""
-    end_s = time.monotonic() + 20
+    end_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < end_s:
         agent.send(PingRequest(sent_s=0.0))
         message = agent.receive_within(wire.LOCKS, 1.0)
         event = None if message is None else events.convert(message)
         if isinstance(event, Locks) and holds(event.locks):
             return event.locks
-    pytest.fail("no such locks within 20 s")
+    pytest.fail("no such locks in time")
 
 
 def extension(home: Path, name: str = "my_ops") -> Path:
@@ -277,6 +277,6 @@ def test_letting_go_of_the_server_ends_it(home: Path, serve: Serve, watch: Watch
     agent = watch(serve())
     locks(agent, bool)
     agent.send(FollowRequest(pid=None))
-    end_s = time.monotonic() + 5
+    end_s = time.monotonic() + PATIENCE_S
     while agent.receive_within(wire.LOCKS, 0.3) is not None:
         assert time.monotonic() < end_s

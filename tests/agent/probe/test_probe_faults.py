@@ -76,7 +76,7 @@ def test_a_body_that_drips_does_not_outlive_the_deadline(climb: Climb, serve: Se
     began_s = time.monotonic()
     climbing.round()
     assert climbing.last("health").outcome == "timeout"
-    assert time.monotonic() - began_s < 3
+    assert time.monotonic() - began_s < 4.5  # it drips for 5 s
 
 
 def test_a_silent_port_is_a_timeout_with_its_latency(climb: Climb, serve: Serve) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from agent_process import PATIENCE_S
 from probed_server import Engine, ProbedServer, certificate, http
 
 from tui.agent import wire
@@ -20,11 +21,12 @@ class Worker(Protocol):
     process: Any
 
     def send(self, request: FollowRequest) -> None: ...
-    def receive(self, kind: str, timeout_s: float = 10.0) -> dict[str, Any]: ...
+    def receive(self, kind: str, timeout_s: float = PATIENCE_S) -> dict[str, Any]: ...
     def receive_within(self, kind: str, timeout_s: float) -> dict[str, Any] | None: ...
 
 
 Start = Callable[..., Worker]
+LOOKS = 20
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def plan(server: ProbedServer, **fields: Any) -> FollowRequest:
 
 def until(worker: Worker, rung: str, outcome: str) -> dict[str, Any]:
     """Return the first probe of this rung with this outcome."""
-    end_s = time.monotonic() + 20
+    end_s = time.monotonic() + PATIENCE_S
     told: list[tuple[str, str]] = []
     while time.monotonic() < end_s:
         probe = worker.receive(wire.PROBE)
@@ -56,7 +58,7 @@ def until(worker: Worker, rung: str, outcome: str) -> dict[str, Any]:
 def requests_within(server: ProbedServer, path: str, seconds: float) -> int:
     """Count what is asked of a path from the next request on."""
     known = len(server.requests)
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + PATIENCE_S
     while len(server.requests) == known:
         assert time.monotonic() < end_s, "nothing is asked"
         time.sleep(0.005)
@@ -83,8 +85,12 @@ def test_it_asks_four_times_a_second_while_that_costs_nothing(
     server.start()
     worker = served("probe")
     worker.send(plan(server))
-    # On a busy machine rounds come late, never early.
-    assert 3 <= requests_within(server, "/health", 1.2) <= 6
+    # On a busy machine rounds come late, never early: it may take some looks to see them all.
+    looks = [requests_within(server, "/health", 1.2)]
+    while looks[-1] < 3 and len(looks) < LOOKS:
+        looks.append(requests_within(server, "/health", 1.2))
+    assert looks[-1] >= 3
+    assert max(looks) <= 6
 
 
 def test_it_knocks_four_times_a_second_at_a_closed_port(served: Start, server: ProbedServer) -> None:
@@ -100,7 +106,7 @@ def test_ready_is_noticed_at_the_next_round(served: Start, server: ProbedServer)
     until(worker, "port", "refused")
     began_s = time.monotonic()
     server.start()
-    assert until(worker, "token", "ok")["mono_s"] - began_s < 3
+    assert until(worker, "token", "ok")["mono_s"] - began_s < 4.5
 
 
 def test_the_death_of_a_ready_server_is_noticed_without_waiting_for_the_next_look(
@@ -113,7 +119,7 @@ def test_the_death_of_a_ready_server_is_noticed_without_waiting_for_the_next_loo
     time.sleep(0.3)
     began_s = time.monotonic()
     server.stop()
-    assert until(worker, "port", "refused")["mono_s"] - began_s < 3  # looks come each 5 s
+    assert until(worker, "port", "refused")["mono_s"] - began_s < 4.5  # looks come each 5 s
 
 
 def test_a_server_that_closes_idle_connections_is_not_asked_more_often(
@@ -177,7 +183,7 @@ def test_letting_go_stops_the_questions(served: Start, server: ProbedServer, eng
     worker.send(plan(server))
     until(worker, "health", "status")
     worker.send(FollowRequest(pid=None))
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + PATIENCE_S
     while worker.receive_within(wire.PROBE, 0.6) is not None:
         assert time.monotonic() < end_s, "it goes on asking"
     asked = len(server.requests)
@@ -200,7 +206,7 @@ def test_tls_is_spoken_with_a_trusted_certificate(served: Start, engine: Engine,
     time.sleep(0.3)
     began_s = time.monotonic()
     server.stop()
-    assert until(worker, "port", "refused")["mono_s"] - began_s < 3
+    assert until(worker, "port", "refused")["mono_s"] - began_s < 4.5
     server.close()
 
 
@@ -222,4 +228,4 @@ def test_it_ends_with_the_agent_in_the_middle_of_a_question(
     worker.send(plan(server))
     until(worker, "port", "ok")
     worker.process.stdin.close()
-    assert worker.process.wait(5) == 0
+    assert worker.process.wait(PATIENCE_S) == 0

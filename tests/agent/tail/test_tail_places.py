@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_process import PATIENCE_S
 from tail_reading import Reading
 
 from tui.agent.tail import place as log_place
@@ -105,14 +106,14 @@ def server(log: Path) -> Any:
             bufsize=1,
         )
     yield process
-    process.communicate(timeout=10)
+    process.communicate(timeout=PATIENCE_S)
 
 
 def write_through(server: Any, log: Path, line: str) -> None:
     """Have the server write a line and wait until it has."""
     before = os.stat(f"/proc/{server.pid}/fd/1").st_size
     server.stdin.write(line)
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + PATIENCE_S
     while os.stat(f"/proc/{server.pid}/fd/1").st_size == before:
         assert time.monotonic() < end_s, "the server did not write"
         time.sleep(0.002)
