@@ -6,12 +6,14 @@ import select
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from importlib.util import find_spec
+from typing import Any, Literal, cast
 
 import msgspec
 import pytest
@@ -23,6 +25,7 @@ from tui.benchmark import BenchProgress, BenchRecord, BenchRecords, BenchResult,
 from tui.events import AnyEvent
 from tui.requests import BenchCancelRequest, BenchRequest
 
+BOTH_LOOPS = {f"test_load_{name}" for name in ("answers", "odd_streams", "open", "run", "tls")}
 OUTPUT_TOKENS = 100  # above what the preflight asks for (4), so that a script can tell them apart
 
 Step = bytes | float | Literal["close", "reset", "restart"]
@@ -253,7 +256,8 @@ def serve() -> Iterator[Callable[..., Server]]:
 class Bench:
     """Runs the load generator in this process over a real channel, and keeps what it told."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop_name: str) -> None:
+        self._loop_name = loop_name
         self.progress: list[BenchProgress] = []
         self.batches: list[BenchRecords] = []
         self.others: list[AnyEvent] = []
@@ -294,6 +298,7 @@ class Bench:
         known = BenchProgress | BenchResult | BenchRecords
         self.others = [one for one in told if not isinstance(one, known)]
         assert len(results) == 1
+        assert results[0].event_loop == self._loop_name
         return results[0]
 
 
@@ -352,7 +357,16 @@ def say() -> type[Say]:
     return Say
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what depends on the event loop with both of them, where uvloop is installed; the rest with one."""
+    if "loop_name" in metafunc.fixturenames:
+        both = metafunc.definition.path.stem in BOTH_LOOPS and find_spec("uvloop")
+        metafunc.parametrize("loop_name", ["asyncio", "uvloop"] if both else ["asyncio"])
+
+
 @pytest.fixture
-def bench() -> Bench:
+def bench(loop_name: str, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Run a benchmark: ``bench(url, concurrency=4, ...)`` returns its result."""
-    return Bench()
+    if loop_name == "asyncio":
+        monkeypatch.setitem(cast("dict[str, Any]", sys.modules), "uvloop", None)
+    return Bench(loop_name)

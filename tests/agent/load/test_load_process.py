@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def test_it_runs_one_benchmark_after_the_other(served: Any, serve: Any, say: Say
         worker.send(BenchRequest(run=run, spec=say.spec(serve().url)))
         result = worker.receive(wire.BENCH_RESULT)
         assert (result["run"], result["outcome"], result["completed"]) == (run, "done", 2)
+        assert result["event_loop"] == ("uvloop" if find_spec("uvloop") else "asyncio")
 
 
 def test_progress_comes_at_most_twice_a_second_and_counts_up(served: Any, serve: Any, say: Say) -> None:
