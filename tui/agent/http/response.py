@@ -22,6 +22,8 @@ class Response:
         "_after_data",
         "_chunked",
         "_left",
+        "_like",
+        "_like_bytes",
         "_rest",
         "_size",
         "_trailers",
@@ -40,6 +42,7 @@ class Response:
         self._after_data = False
         self._trailers = False
         self._size = 0
+        self._like, self._like_bytes = b"", 0  # the size line of the last lone chunk, and its whole length
 
     @property
     def until_close(self) -> bool:
@@ -125,10 +128,15 @@ class Response:
         """Return the body of a read that is exactly one chunk, as most are; b"" for any other."""
         if self._left or self._after_data or self._trailers or self._rest:
             return b""
-        end = data.find(b"\r\n", 1, 16)
-        if end < 0 or not data.endswith(b"\r\n") or not data[:end].isalnum():
+        if not data.endswith(b"\r\n"):
             return b""
-        return data[end + 2 : -2] if _chunk_size(data[:end]) == len(data) - end - 4 else b""
+        if len(data) == self._like_bytes and data.startswith(self._like):
+            return data[len(self._like) : -2]
+        end = data.find(b"\r\n", 1, 16)
+        if end < 0 or not data[:end].isalnum() or _chunk_size(data[:end]) != len(data) - end - 4:
+            return b""
+        self._like, self._like_bytes = data[: end + 2], len(data)
+        return data[end + 2 : -2]
 
     def _dechunk(self, data: bytes) -> bytes:
         if self._rest:

@@ -99,6 +99,9 @@ class StreamReader:
             if chunk is not None and self.texts is None:
                 self._mould.learn(data, chunk)
             return
+        if data.count(b"\n\n") > 1:  # several events: each may fit the mould by itself
+            self._feed_each(moment_s, data)
+            return
         if not self._begun:
             data = self._begin(data)
         if self._after_return and data.startswith(b"\n"):
@@ -116,6 +119,13 @@ class StreamReader:
         self._pieces = [rest] if rest else []
         for line in lines:
             self._line(moment_s, line)
+
+    def _feed_each(self, moment_s: float, data: bytes) -> None:
+        *events, rest = data.split(b"\n\n")
+        for event in events:
+            self.feed(moment_s, event + b"\n\n")
+        if rest:
+            self.feed(moment_s, rest)
 
     def _is_one_event(self, data: bytes) -> bool:
         """Tell whether a read is exactly one event of one data line, as most are."""
