@@ -122,6 +122,7 @@ async def _watch(server: StuckServer, watched: Watched, at_most_s: float) -> Non
             await _until_seen(session.state, updates, watched, server)
         await asyncio.to_thread(server.get_stuck)
         watched.stuck_s, watched.pids = server.stuck_s, server.pids
+        watched.told = [Told(told.at_s - server.stuck_s, told.verdict) for told in watched.told]
         end_s = server.stuck_s + at_most_s
         async for event in updates:
             watched.events.append(event)
@@ -138,9 +139,10 @@ async def _until_seen(
 ) -> None:
     seen = 0
     ranks = {pid for name, pid in server.pids.items() if name.startswith("TP")}
-    while seen < SEEN_TIMES or state.verdict != "progressing":
+    while seen < SEEN_TIMES or not watched.told or watched.last.word != "progressing":
         event = await anext(updates)
         watched.events.append(event)
+        _judge(state, event, watched)
         if isinstance(event, Signals):
             seen += ranks <= {process.pid for process in event.processes}
 
