@@ -1,7 +1,7 @@
 """Who used the processor while a client measured: the client with all its processes, and everyone else.
 
 Processor times are summed over processes, whose clocks are exact. The machine's own sum in /proc/stat is
-sampled by the kernel's tick; a server that wakes every 5 ms is in step with that, and a whole core is told amiss.
+sampled by the kernel's tick; a server that wakes every 5 ms is in step with that: it may be off by a core.
 """
 
 import bisect
