@@ -13,6 +13,7 @@ import pytest
 from agent_process import PATIENCE_S, Agent, Message, StartAgent, until
 
 from tui.agent import wire
+from tui.agent.processes.procfs import guarded, stat_of
 from tui.engines.registry import matchers
 from tui.requests import FollowRequest, Matcher, WatchRequest
 
@@ -255,6 +256,15 @@ def test_a_matcher_that_is_no_pattern_is_told(agent: StartAgent) -> None:
     one.send(WatchRequest(matchers=[wrong], gpus=False))
 
     assert "the matcher of odd is no pattern" in one.receive(wire.NOTICE)["sentence"]
+
+
+def test_a_process_of_which_nothing_is_left_is_not_protected(launch: Launch) -> None:
+    process = launch("")
+    until(lambda: (stat := stat_of(process.pid)) is not None and stat.state == "Z")
+    assert not guarded(process.pid)
+    process.wait()
+    assert not guarded(process.pid)
+    assert not guarded(os.getpid())
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

@@ -20,14 +20,14 @@ from loading_watch import STARTED_S, Watched, agent_on, judge, ranks_of, server_
 from tui.events import Checkpoint, Gpus, Notice
 from tui.signals import Signals
 
-pytestmark = pytest.mark.xdist_group("storage")
+pytestmark = [pytest.mark.xdist_group("storage"), pytest.mark.timeout(600)]
 
 MIB_PER_S = 20.0
 SIZE_MIB = 64
 SLOW_S = 75.0
 """Longer than a stall of local weights takes to be told (60 s)."""
-DEAD_S = 210.0
-"""90 s in state D, and time for busy machines to start all of it and to see it load."""
+DEAD_S = 400.0
+"""90 s in state D on end, and time for a machine so busy that it is not heard for moments of them."""
 MAPPED_FAULTS = 200
 """So many pages more than at first a rank has touched before it counts as seen to map."""
 STANDS_S = 30.0

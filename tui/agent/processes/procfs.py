@@ -59,6 +59,17 @@ def forbidden(pid: int) -> bool:
     return False
 
 
+def guarded(pid: int) -> bool:
+    """Return whether this user may not look into a process; one that has ended has nothing to see."""
+    try:
+        os.readlink("/proc/%d/cwd" % pid)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def parse_stat(data: bytes) -> Stat | None:
     """Take a stat line apart; the name in it may hold spaces and parentheses."""
     begin, end = data.find(b"("), data.rfind(b")")

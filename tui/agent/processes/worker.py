@@ -7,7 +7,7 @@ import re
 import time
 
 from tui.agent import wire
-from tui.agent.processes import forest
+from tui.agent.processes import forest, procfs
 from tui.agent.processes.scanner import Pattern, Scanner
 
 TYPE_CHECKING = False  # as in channel.py
@@ -131,6 +131,8 @@ class Watch:
         """Say once which rights are missing for a server of another user."""
         missing = sighting.environment is None and sighting.stdout is None and sighting.cwd is None
         if not missing or sighting.uid is None or sighting.state in "ZX" or sighting.pid in self._remarked:
+            return
+        if not procfs.guarded(sighting.pid):
             return
         self._remarked.add(sighting.pid)
         name = "process %d (%s)" % (sighting.pid, sighting.engine)
