@@ -32,8 +32,9 @@ LINES = {
     "weights": "Load weight begin. avail mem=139.12 GB",
     "capture": "Capture cuda graph begin. This can take up to several minutes. avail mem=9.12 GB",
 }
-# Some turns of a loop, then as long at rest: a compiler that is seen to work and leaves the cores to others.
-BURN = "while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.3; done"
+# Some turns of a loop, then a rest: a compiler that is seen to work, also where it gets an eighth of a core, and
+# that leaves the cores to others.
+BURN = "while :; do i=0; while [ $i -lt 80000 ]; do i=$((i+1)); done; sleep 0.3; done"
 
 
 def say(rank: int | None, text: str) -> None:

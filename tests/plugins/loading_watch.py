@@ -34,7 +34,7 @@ Wrap = Callable[[list[str]], list[str]]
 
 @dataclass(slots=True)
 class Watched:
-    """What was seen of one server: every event, and a verdict a second.
+    """What was seen of one server: every event, and a verdict a second but while the host was not heard.
 
     ``ended_in_s`` is how long the agent took to end when it was told to, ``left`` what was there of it then.
     """
@@ -172,7 +172,7 @@ async def judge(
         if not isinstance(event, Tick):
             continue
         verdict = session.state.judged
-        if verdict is not None:
+        if verdict is not None and verdict.heard:
             watched.verdicts.append(verdict)
         if until(watched) or time.monotonic() > end_s:
             break
