@@ -32,8 +32,8 @@ LINES = {
     "weights": "Load weight begin. avail mem=139.12 GB",
     "capture": "Capture cuda graph begin. This can take up to several minutes. avail mem=9.12 GB",
 }
-# Some turns of a loop, then a rest: a compiler that is seen to work, also where it gets an eighth of a core, and
-# that leaves the cores to others.
+# Some turns of a loop, then a rest: a compiler that leaves the cores to others, and that is seen to work also
+# where it gets an eighth of one.
 BURN = "while :; do i=0; while [ $i -lt 80000 ]; do i=$((i+1)); done; sleep 0.3; done"
 
 

@@ -80,8 +80,8 @@ class Watched:
 
     @property
     def last(self) -> Verdict:
-        """The newest verdict."""
-        return self.told[-1].verdict
+        """The newest verdict that was told while the host was heard."""
+        return next(told.verdict for told in reversed(self.told) if told.heard)
 
     def first(self, word: Word) -> Told:
         """Return the first verdict with this word."""
@@ -139,7 +139,7 @@ async def _until_seen(
 ) -> None:
     seen = 0
     ranks = {pid for name, pid in server.pids.items() if name.startswith("TP")}
-    while seen < SEEN_TIMES or not watched.told or watched.last.word != "progressing":
+    while seen < SEEN_TIMES or not watched.told or watched.told[-1].verdict.word != "progressing":
         event = await anext(updates)
         watched.events.append(event)
         _judge(state, event, watched)
@@ -148,7 +148,7 @@ async def _until_seen(
 
 
 def _ends(watched: Watched) -> bool:
-    return bool(watched.told) and watched.told[-1].at_s >= 0 and watched.last.word in ENDS
+    return bool(watched.told) and watched.told[-1].at_s >= 0 and watched.told[-1].verdict.word in ENDS
 
 
 def _judge(state: WatchState, event: AnyEvent, watched: Watched) -> None:
