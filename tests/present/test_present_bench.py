@@ -140,6 +140,12 @@ def test_without_a_baseline_nothing_is_compared(host: WatchedHost) -> None:
     assert panel.notes[-1] == "kept as run aaaa0001; tminus baseline aaaa0001 makes it the baseline"
 
 
+def test_a_run_without_a_success_is_not_offered_as_the_baseline(host: WatchedHost) -> None:
+    host.state.bench.take(compared("aaaa0001", "cannot tell", against=""))
+    panel = shown(host, replace(result(), outcome="failed", completed=0, failed=2, failures={"cut": 2}))
+    assert panel.notes[-1] == "kept as run aaaa0001"
+
+
 def test_figures_taken_here_are_told_apart_from_those_beside_the_server(host: WatchedHost) -> None:
     here = replace(result(), measured_on="this_machine")
     assert any("measured from this machine" in note for note in shown(host, here).notes)

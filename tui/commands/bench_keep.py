@@ -24,14 +24,19 @@ def keep(runs: KeptRuns, result: BenchResult, state: WatchState) -> list[str]:
     if result.spec.levels > 1:
         against = f"; {compared.sentence}" if compared.against else ""
         return wrapped(f"{level_name(result.spec)}: kept as run {compared.run}{against}")
-    return [line for text in told(compared) for line in wrapped(text)]
+    lines = told(compared, can_be_baseline=bool(result.completed))
+    return [line for text in lines for line in wrapped(text)]
 
 
-def told(compared: BenchComparison) -> Iterator[str]:
-    """Give what the ledger says of a run that was kept: its id, and how it stands to the baseline."""
+def told(compared: BenchComparison, *, can_be_baseline: bool) -> Iterator[str]:
+    """Give what the ledger says of a run that was kept: its id, and how it stands to the baseline.
+
+    ``can_be_baseline`` is False where no request of it succeeded.
+    """
     run = compared.run
     if not compared.against:
-        yield f"kept as run {run}; {compared.sentence} (tminus baseline {run} makes it the baseline)"
+        hint = f" (tminus baseline {run} makes it the baseline)" if can_be_baseline else ""
+        yield f"kept as run {run}; {compared.sentence}{hint}"
         return
     yield f"kept as run {run}; against the baseline {compared.against}, A, it is B:"
     yield compared.sentence

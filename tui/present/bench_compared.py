@@ -15,13 +15,14 @@ _ROWS = {"TTFT ms": "TTFT p50", "TPOT ms": "TPOT", "ITL ms": "ITL p99", "E2E ms"
 
 def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
     """Return the pane with what the ledger says of its newest run; as it was where it says nothing."""
-    compared = bench.comparisons.get(bench.results[-1].run)
+    result = bench.results[-1]
+    compared = bench.comparisons.get(result.run)
     if compared is None:
         return panel
     run = compared.run
     if not compared.against:
-        kept = f"kept as run {run}; tminus baseline {run} makes it the baseline"
-        return replace(panel, notes=(*panel.notes, kept))
+        hint = f"; tminus baseline {run} makes it the baseline" if result.completed else ""
+        return replace(panel, notes=(*panel.notes, f"kept as run {run}{hint}"))
     ratios = {each.metric: each for each in compared.ratios}
     rows = panel.rows
     columns = panel.columns

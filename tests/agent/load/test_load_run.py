@@ -1,6 +1,7 @@
 """A benchmark from preflight to result: what is asked in which order, and a result in every case."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -9,6 +10,10 @@ from tui.agent.load import preflight as load_preflight
 from tui.agent.load import stage as load_stage
 
 Say = Any
+
+
+def _script(*steps: bytes | str) -> Callable[[Any], Iterable[bytes | str]]:
+    return lambda asked: steps
 
 
 def _ignores_eos(asked: Any) -> bool:
@@ -167,6 +172,31 @@ def test_names_that_are_no_text_still_make_a_result_that_can_be_read(
     assert (result.outcome, result.model, result.failures) == ("failed", "a?", {"wrong_model": 1})
     server.models_reply = say.sized(b'{"error": {"message": "b\\udfff"}}', "401 Unauthorized")
     assert bench(server.url).outcome == "failed"
+
+
+@pytest.mark.parametrize("before", ["", "x" * 180])
+def test_a_key_that_a_server_repeats_is_not_told(serve: Any, bench: Any, say: Say, before: str) -> None:
+    words = before + " Incorrect API key provided: " + "sk-" + "a1" * 20
+    refusal = json.dumps({"error": {"message": words}}).encode()
+    refused = serve()
+    refused.models_reply = say.sized(refusal, "403 Forbidden")
+    cut = serve(measured=_script(say.head(), say.event(refusal), "close"))
+    for result in (bench(refused.url), bench(cut.url)):
+        assert result.completed == 0
+        assert "Incorrect" in result.sentence or before
+        assert "sk-" not in result.sentence
+
+
+def test_a_model_with_the_name_of_a_deep_path_is_that_model(serve: Any, bench: Any, say: Say) -> None:
+    name = "/" + "models/" * 100
+    rename = (b'"model": "m"', b'"model": ' + json.dumps(name).encode())
+
+    def reply(asked: Any) -> Iterable[bytes | str]:
+        events = [*[say.delta()] * asked.tokens, say.finish(), say.usage(asked.tokens), b"[DONE]"]
+        yield from (say.head(), *(say.event(each).replace(*rename) for each in events), "close")
+
+    result = bench(serve(models=[name], chat=reply, measured=reply).url)
+    assert (result.outcome, result.model, result.failures) == ("done", name, {})
 
 
 def test_a_missing_api_key_is_said(serve: Any, bench: Any, say: Say) -> None:

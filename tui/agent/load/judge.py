@@ -10,6 +10,7 @@ A success has text, an end (finish_reason or [DONE]) and the length that was ask
 - cut: the stream ended with neither finish_reason nor [DONE] (a reset in mid-stream is reset);
 - wrong_model: another model answered than was asked;
 - no_token: it ended well without any text;
+- long: by the server's own count more tokens than asked, which is other work or a wrong count;
 - short: by the server's own count fewer tokens than asked, and it did not say "stop". A finish_reason "stop"
   is the model's own end on a server that does not know ignore_eos: a success, counted as ``ended_early``.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.agent.load.stream import Answer, error_words
+from tui.agent.load.stream import Answer, brief, error_words
 
 if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange
@@ -53,11 +54,13 @@ def _judge_stream(exchange: Exchange, answer: Answer, asked: Asked) -> tuple[str
     if answer.nothing_read and exchange.reads:
         return _judge_body(exchange)
     if asked.model is not None and answer.model not in (None, asked.model):
-        return "wrong_model", "%s answered, %s was asked" % (answer.model, asked.model)
+        return "wrong_model", "%s answered, %s was asked" % (brief(answer.model or ""), brief(asked.model))
     if answer.finish is None and not answer.done:
         return "cut", "the stream ended without finish_reason and [DONE]"
     if not answer.stamps_s:
         return "no_token", "the stream ended without any text"
+    if _is_long(answer, asked):
+        return "long", "%s of %d tokens" % (answer.usage_output, asked.tokens)
     if _is_short(answer, asked):
         return "short", "%s of %d tokens, finish_reason %s" % (
             answer.usage_output,
@@ -71,6 +74,11 @@ def _judge_body(exchange: Exchange) -> tuple[str, str]:
     body = _preview(exchange)
     fault = "stream_error" if body.lstrip().startswith(b"{") and b'"error"' in body else "not_a_stream"
     return fault, error_words(body)
+
+
+def _is_long(answer: Answer, asked: Asked) -> bool:
+    """Tell whether more came than asked; what ends an answer may count as one, and 2 % are no other work."""
+    return 0 < asked.tokens < (answer.usage_output or 0) - max(1, asked.tokens // 50)
 
 
 def _is_short(answer: Answer, asked: Asked) -> bool:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tui.agent.load.judge import Asked, judge
-from tui.agent.load.stream import plain, read_exchange
+from tui.agent.load.stream import NAME_CHARACTERS, brief, plain, read_exchange
 
 if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange
@@ -52,7 +52,7 @@ class Preflight:
                 raise Failed("no_model", "")
             self.model = ids[0]
         elif ids and self.model not in ids:
-            listed = ", ".join(ids[:_LISTED]) + (", …" if len(ids) > _LISTED else "")
+            listed = ", ".join(map(brief, ids[:_LISTED])) + (", …" if len(ids) > _LISTED else "")
             raise Failed("wrong_model", "it lists %s, not %s" % (listed, self.model))
         return self.model
 
@@ -83,6 +83,6 @@ def _model_ids(exchange: Exchange) -> list[str]:
     """Return the ids of a list of models ([] for anything else)."""
     try:
         found = json.loads(exchange.body.decode("utf-8", "replace"))
-        return [plain(str(one["id"])) for one in found["data"]]
+        return [plain(str(one["id"])[:NAME_CHARACTERS]) for one in found["data"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []

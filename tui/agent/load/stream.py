@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from tui.agent.load.fast import json_reader
 from tui.agent.load.mould import OUTPUT_NAMES, REASONING_NAMES, Mould
+from tui.agent.mask import mask_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange
 
 _DETAIL_CHARACTERS = 200
+# Paths serve as names of models, and one that is cut equals no other.
+NAME_CHARACTERS = 4096
 _MOST_TOKENS = 1000000000
 _decode = json_reader()
 
@@ -73,7 +76,7 @@ class Answer:
     def fail(self, fault: str, detail: str) -> None:
         """Keep the first fault."""
         if not self.fault:
-            self.fault, self.detail = fault, plain(detail[:_DETAIL_CHARACTERS])
+            self.fault, self.detail = fault, brief(detail)
 
 
 class StreamReader:
@@ -194,7 +197,7 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
     """Add one chat.completion.chunk to an answer."""
     model = chunk.get("model")
     if isinstance(model, str) and model and model != answer.model:
-        answer.model = plain(model[:_DETAIL_CHARACTERS])
+        answer.model = plain(model[:NAME_CHARACTERS])
     usage = chunk.get("usage")
     if usage:
         _count_tokens(answer, _fields(usage))
@@ -230,6 +233,12 @@ def read_exchange(exchange: Exchange) -> Answer:
 def plain(text: str) -> str:
     """Return a text from a server's JSON without lone surrogates, which no other JSON reader takes."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def brief(text: str) -> str:
+    """Return the beginning of what a server said, without secrets: it may repeat the key it was given."""
+    # Masked before it is cut: half a secret is not known for one.
+    return plain(mask_text(text[: 8 * _DETAIL_CHARACTERS])[:_DETAIL_CHARACTERS])
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -294,4 +303,4 @@ def _words(found: dict[str, Any] | None, text: bytes) -> str:
 
 def error_words(body: bytes) -> str:
     """Return what the body of a refusal says, in at most 200 characters."""
-    return plain(_words(_object(body), body).strip()[:_DETAIL_CHARACTERS])
+    return brief(_words(_object(body), body).strip())

@@ -18,7 +18,7 @@ _SENTENCES = {
     "reset": "{where} broke the connection: {detail}",
     "tls": "no trusted TLS with {where}: {detail}; name its CA file, or use --insecure",
     "unreachable": "there is no way to {where}: {detail}",
-    "not_http": "what listens at {where} speaks no HTTP: {detail}",
+    "not_http": "{where} gave no HTTP answer that can be used: {detail}",
     "http_401": "{where} wants an API key (401): name the variable that holds it with --api-key-env",
     "http_403": "{where} does not allow this (403): {detail}",
     "http_404": "{where} has no such endpoint or model (404): {detail}",
@@ -30,12 +30,15 @@ _SENTENCES = {
     "cut": "{where} cut its answer off: {detail}",
     "wrong_model": "{where} serves another model: {detail}",
     "no_token": "{where} generated nothing: {detail}",
+    "long": "{where} answers with more tokens than asked, or counts them wrongly: {detail}",
     "short": "{where} answers with fewer tokens than asked: {detail}",
     "busy": "{detail} on {where}: wait for their end, or measure all the same with --anyway",
     "bad_url": "{detail}",
     "bad_request": "{detail}",
     "no_model": "{where} lists no model: name one with --model",
 }
+
+_NONE = "none began in the time there was for it; a longer --duration or fewer tokens leave some"
 
 
 def failure_sentence(fault: str, detail: str, where: str) -> str:
@@ -49,7 +52,7 @@ def outcome_sentence(tally: Tally, *, requests: int, where: str) -> str:
     """Return how a measured run went; ``requests`` is how many there were to be."""
     if not tally.completed:
         fault, detail = tally.outcomes.last_failure
-        return "no request succeeded: " + (failure_sentence(fault, detail, where) if fault else "none ended")
+        return "no request succeeded: " + (failure_sentence(fault, detail, where) if fault else _NONE)
     parts = ["%d of %d requests answered" % (tally.completed, requests)]
     failures = sorted(tally.outcomes.failures.items())
     if failures:
