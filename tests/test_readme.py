@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import cast
 
 import click
 import typer
@@ -23,10 +22,15 @@ def test_the_table_of_keys_is_the_programs_own() -> None:
     assert between.strip() == markdown(key_table()).strip()
 
 
+def commands_of(command: click.Command) -> list[click.Command]:
+    """Return a command and all beneath it."""
+    beneath = list(command.commands.values()) if isinstance(command, click.Group) else []
+    return [command, *(each for one in beneath for each in commands_of(one))]
+
+
 def test_every_option_that_it_names_exists() -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.partition("## Troubleshooting")[0])) - FOREIGN
-    command = cast("click.Group", typer.main.get_command(app))
-    parameters = [each for one in command.commands.values() for each in one.params]
+    parameters = [each for one in commands_of(typer.main.get_command(app)) for each in one.params]
     known = {flag for each in parameters for flag in (*each.opts, *each.secondary_opts)}
 
     assert named <= known | {"--version", "--help"}
