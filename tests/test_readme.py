@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import cast
 
 import click
 import typer
@@ -24,13 +25,15 @@ def test_the_table_of_keys_is_the_programs_own() -> None:
 
 def commands_of(command: click.Command) -> list[click.Command]:
     """Return a command and all beneath it."""
-    beneath = list(command.commands.values()) if isinstance(command, click.Group) else []
+    beneath: list[click.Command] = list(getattr(command, "commands", {}).values())
     return [command, *(each for one in beneath for each in commands_of(one))]
 
 
 def test_every_option_that_it_names_exists() -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.partition("## Troubleshooting")[0])) - FOREIGN
-    parameters = [each for one in commands_of(typer.main.get_command(app)) for each in one.params]
+    parameters = [
+        each for one in commands_of(cast("click.Command", typer.main.get_command(app))) for each in one.params
+    ]
     known = {flag for each in parameters for flag in (*each.opts, *each.secondary_opts)}
 
     assert named <= known | {"--version", "--help"}
