@@ -84,7 +84,8 @@ def painted(line: Line, *, coloured: bool) -> str:
 def _head(name: str, entry: RunEntry) -> str:
     digest = entry.fingerprint.digest[:8] or "of an unknown configuration"
     model = model_of(entry) or "an unknown model"
-    return f"{name}  {entry.id}  {when(entry.made_wall_s)}  {digest}  {model} on {entry.host}"
+    host = f" on {entry.host}" if entry.host else ""
+    return f"{name}  {entry.id}  {when(entry.made_wall_s)}  {digest}  {model}{host}"
 
 
 # Which runs.

@@ -92,6 +92,9 @@ def compare(
 
 
 def _due(sides: tuple[Side, Side], hard: Sequence[str], *, settled: bool) -> Due:
+    digests = {run.fingerprint.digest for side in sides for run in side.runs}
+    if len(hard) == 1 and len(digests) == 1 and "" not in digests:
+        return Due("", "another configuration, to be B: each start of this one is counted as one of A")
     if hard:
         return Due("", "nothing: more instances would not make the two comparable")
     times_s = ([sample.began_wall_s for sample in side.samples] for side in sides)
@@ -126,8 +129,13 @@ def _row(
         level=level,
         higher_is_better=metric.higher_is_better,
         noise=floor,
-        needed=_all_needed(needed_instances(a, b, floor, level)),
+        needed=None if _blocked(blocking) else _all_needed(needed_instances(a, b, floor, level)),
     )
+
+
+def _blocked(blocking: Sequence[Blocker]) -> bool:
+    """Return whether no number of instances would make the sides comparable."""
+    return any(not each.only_better for each in blocking)
 
 
 def _all_needed(needed: Needed | None) -> int | None:
@@ -136,7 +144,7 @@ def _all_needed(needed: Needed | None) -> int | None:
 
 def _word(interval: Interval, floor: float, metric: Metric, blocking: Sequence[Blocker]) -> Word:
     """Return the word of a metric with enough instances a side."""
-    if any(not each.only_better for each in blocking):
+    if _blocked(blocking):
         return "cannot tell"
     where = beyond(interval, floor)
     if where == 0:

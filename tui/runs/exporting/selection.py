@@ -64,5 +64,5 @@ def succeeded(result: BenchResult) -> str:
 def value_words(value: str | None, *, known: bool) -> str:
     """Return a setting's value in words: one that is unset and one that is not known differ."""
     if not known:
-        return "not known"
-    return "unset" if value is None else value or "on"
+        return "unknown"
+    return "unset" if value is None else value or "given"
