@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tui.bench.metrics import tokens_per_chunk
-from tui.bench.report import exit_code, json_object, text_lines
-from tui.benchmark import BenchResult, Percentiles
+from tui.bench.report import exit_code, json_object, level_lines, text_lines
+from tui.benchmark import NO_SAMPLES, BenchResult, Percentiles
 
 MakeResult = Callable[..., BenchResult]
 
@@ -64,6 +64,26 @@ def test_several_tokens_a_chunk_are_said(make_result: MakeResult) -> None:
     assert "4.00 tokens a chunk" in "\n".join(text_lines(bundled))
     assert tokens_per_chunk(make_result()) == pytest.approx(1.0)
     assert tokens_per_chunk(make_result(tokens_counted_by="chunks")) is None
+    assert tokens_per_chunk(make_result(chunks=2048)) == pytest.approx(4.0)
+
+
+def test_what_another_client_did_not_tell_is_unknown_and_not_zero(make_result: MakeResult) -> None:
+    outside = make_result(measured_on="elsewhere", failed_known=False, itl_ms=NO_SAMPLES)
+    assert tokens_per_chunk(outside) is None
+    told = json_object(outside)
+    assert [told[name] for name in ("failed", "failures", "ended_early", "tokens_per_chunk")] == [None] * 4
+    assert [json_object(make_result())[name] for name in ("failed", "failures", "ended_early")] == [0, {}, 0]
+    text = "\n".join(text_lines(outside))
+    assert "by another client" in text
+    assert "machine" not in text
+    assert level_lines([outside])[3].split()[-1] == "-"
+
+
+def test_a_p99_that_another_client_left_out_is_not_put_down_to_few_samples(make_result: MakeResult) -> None:
+    many = Percentiles(mean=20.0, p50=20.0, p90=20.0, p99=None, samples=500)
+    assert "p99 is not shown: 64 requests are too few" in "\n".join(text_lines(make_result()))
+    assert "p99 is not shown" not in "\n".join(text_lines(make_result(ttft_ms=many)))
+    assert "p99 is not shown" not in "\n".join(text_lines(make_result(ttft_ms=NO_SAMPLES)))
 
 
 @pytest.mark.parametrize(

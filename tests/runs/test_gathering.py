@@ -8,7 +8,7 @@ from watched_host import Watch, WatchedHost
 
 from tui.events import Checkpoint, GpuProcess, GpuProcesses
 from tui.provenance import Library, ProcessEnvironment, Provenance
-from tui.runs.entry import Fingerprint
+from tui.runs.entry import Fingerprint, Instance
 from tui.runs.gathering import fingerprint_of, instance_of
 
 ARGV = "python3 -m sglang.launch_server --model-path /models/qwen --tp 2 --port 30000 --api-key ***"
@@ -245,6 +245,14 @@ def test_an_instance_is_one_start_however_often_it_is_watched(watched: Watch) ->
         keys.append(instance_of(later.state).key)
     assert keys[0] == keys[1]
     assert keys[0].startswith("gpu01/b1/100/")
+
+
+def test_a_start_that_is_dated_just_before_a_full_second_and_just_after_it_is_one() -> None:
+    keys = {
+        Instance(host="h", pid=1, started_wall_s=1.8e9, boot_id="b", started_s=at_s).key
+        for at_s in (41.998, 42.0, 42.002)
+    }
+    assert keys == {"h/b/1/42"}
 
 
 def test_another_start_is_another_instance(host: WatchedHost) -> None:

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from tui.agent.load.samples import P99_SAMPLES
 from tui.bench.client_bound import client_bound
 from tui.bench.counters import ServerFigures
 from tui.bench.metrics import tokens_per_chunk
@@ -22,6 +23,11 @@ _NAMES = {
 }
 _COLUMNS = ("mean", "p50", "p90", "p99")
 _WIDTHS = {"in flight": 10, "failed": 8}
+_PLACES = {
+    "server_host": "beside the server",
+    "this_machine": "from this machine",
+    "elsewhere": "by another client",
+}
 _UNKNOWN = ServerFigures()
 
 
@@ -29,8 +35,8 @@ def json_object(result: BenchResult, server: ServerFigures = _UNKNOWN) -> dict[s
     """Return the object that ``tminus bench --json`` prints; None (null) is what is not known."""
     return {
         "completed": result.completed,
-        "failed": result.failed,
-        "failures": result.failures,
+        "failed": result.failed if result.failed_known else None,
+        "failures": result.failures if result.failed_known else None,
         "ttft_ms": _percentiles(result.ttft_ms),
         "itl_ms": _percentiles(result.itl_ms),
         "tpot_ms": _percentiles(result.tpot_ms),
@@ -50,7 +56,7 @@ def json_object(result: BenchResult, server: ServerFigures = _UNKNOWN) -> dict[s
         "tokens_counted_by": result.tokens_counted_by,
         "tokens_per_chunk": _rounded(tokens_per_chunk(result)),
         "chunks": result.chunks,
-        "ended_early": result.ended_early,
+        "ended_early": result.ended_early if result.measured_on != "elsewhere" else None,
         "ttfo_ms": _percentiles(result.ttfo_ms),
         "duration_s": _rounded(result.duration_s),
         "steady_s": _rounded(result.steady_s),
@@ -219,7 +225,7 @@ def _level(result: BenchResult) -> str:
         _figure(result.tpot_ms.mean, 2).rjust(9),
         _figure(result.itl_ms.p90, 2).rjust(9),
         _figure(result.achieved_concurrency).rjust(10),
-        str(result.failed).rjust(8),
+        (str(result.failed) if result.failed_known else "-").rjust(8),
     )
     name = str(spec.concurrency) if spec.rate_per_s is None else f"{spec.rate_per_s:g}/s"
     return name.rjust(8) + "".join(cells)
@@ -230,8 +236,8 @@ def _remarks(result: BenchResult, server: ServerFigures) -> Iterator[str]:
     if result.first_ttft_ms is not None:
         cold = ", cold: nothing was sent before it" if not result.spec.warmup_s else ", before the warm-up"
         yield f"TTFT of the very first request: {result.first_ttft_ms:,.1f} ms{cold}"
-    if result.completed and result.ttft_ms.p99 is None:
-        yield f"p99 is not shown: {result.ttft_ms.samples} requests are too few for one (100)"
+    if result.ttft_ms.p99 is None and 0 < result.ttft_ms.samples < P99_SAMPLES:
+        yield f"p99 is not shown: {result.ttft_ms.samples} requests are too few for one ({P99_SAMPLES})"
     per_chunk = tokens_per_chunk(result)
     if per_chunk is not None and per_chunk > 1.05:
         yield f"{per_chunk:.2f} tokens a chunk: ITL is a gap between chunks, TPOT the time of a token"
@@ -270,7 +276,7 @@ def _doubts(result: BenchResult) -> Iterator[str]:
 
 def _where(result: BenchResult) -> str:
     spec = result.spec
-    where = "beside the server" if result.measured_on == "server_host" else "from this machine"
+    where = _PLACES[result.measured_on]
     how = f"measured {where}" if result.completed else f"asked {where}"
     to = f"{result.model} at {spec.url}" if result.model else spec.url
     requests = "requests" if spec.requests >= MANY else f"{spec.requests} requests"

@@ -47,7 +47,7 @@ def workload_of(spec: BenchSpec) -> str:
     if spec.duration_s is not None:
         words.append(f"at most {spec.duration_s:g} s")
     if spec.data:
-        words[1:3] = [f"data {spec.data}"]
+        words[1] = f"data {spec.data}"  # answers are as long as asked where the set does not say
     if spec.turns > 1:
         words.append(f"{spec.turns} turns")
     if spec.prefix_tokens:

@@ -53,6 +53,9 @@ def _unlike(a: Side, b: Side) -> Iterator[Blocker]:
     yield from _differing(a, b, "the clients differ", lambda run: run.origin)
     yield from _differing(a, b, "measured from different places", lambda run: _PLACES[run.result.measured_on])
     yield from _differing(a, b, "tokens were counted differently", _counted_by)
+    limits = {run.result.spec.limits for side in (a, b) for run in side.counted} - {None}
+    if len(limits) > 1:
+        yield Blocker("goodput was counted against different limits")
     lengths = _answer_length(a), _answer_length(b)
     if lengths[0] and lengths[1] and abs(lengths[1] / lengths[0] - 1) > LENGTHS_ALIKE:
         yield Blocker(f"answers of A had {lengths[0]:.1f} tokens on average, those of B {lengths[1]:.1f}")

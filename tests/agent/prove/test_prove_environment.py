@@ -91,6 +91,15 @@ def test_a_title_that_runs_into_the_environment_is_no_variable(launch: Launch) -
     assert environ.read(launch(RETITLE, title, "-").pid, PREFIXES) == ("overwritten", {"SGLANG_LATE": "1"})
 
 
+def test_a_title_keeps_its_secrets_on_the_host(launch: Launch) -> None:
+    told: list[dict[str, object]] = []
+    environ.of_tree(
+        launch(RETITLE, "sglang::scheduler --api-key sk-secretsecretsecret", "none").pid, PREFIXES, told
+    )
+
+    assert [each["title"] for each in told] == ["sglang::scheduler --api-key ***"]
+
+
 def test_a_process_of_another_user_is_unreadable(launch: Launch) -> None:
     if os.geteuid():
         pytest.skip("only root can read what others cannot")

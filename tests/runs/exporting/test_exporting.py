@@ -72,6 +72,13 @@ def test_no_cell_is_a_formula() -> None:
     assert row["model"] == f"'{HOSTILE}"
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
+def test_no_sign_of_a_formula_begins_a_cell(sign: str) -> None:
+    (row,) = rows(runs_csv([run_entry(host=f"{sign}1+1")]))
+
+    assert row["host"][0] == "'"
+
+
 def test_each_request_is_a_row() -> None:
     first, failed = rows(requests_csv([run_entry(records=RECORDS)]))
 

@@ -119,6 +119,17 @@ def test_a_data_set_is_told_by_its_name(tmp_path: Path) -> None:
     assert run.workload == "arrivals of its trace, at most 4 streams, data sglang sharegpt, 12 requests"
 
 
+def test_a_secret_within_a_value_is_hidden(tmp_path: Path) -> None:
+    run = changed(
+        tmp_path, "sglang.jsonl", server_info={"json_model_override_args": "token hf_abcdefghijklmnopqrst"}
+    )
+
+    assert "hf_abc" not in json.dumps([each.value for each in run.fingerprint.settings])
+    told = run.fingerprint.setting("argument --json-model-override-args")
+    assert told is not None
+    assert told.value == "token ***"
+
+
 def test_the_fingerprint_has_arguments_and_version_and_no_secret() -> None:
     told = read("sglang.jsonl")[0].fingerprint
 

@@ -4,10 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tui.agent.load.samples import P99_SAMPLES
 from tui.benchmark import NO_SAMPLES, BenchRecord, Percentiles
-
-P99_SAMPLES = 100
-"""As in tui/agent/load/metrics.py: under so many samples a p99 is the largest value or near it."""
 
 
 @dataclass(frozen=True, slots=True)
