@@ -10,13 +10,17 @@ import msgspec
 import pytest
 
 from tui import events
+from tui.agent.load import counters as load_counters
 from tui.agent.load import fast
 from tui.agent.load import records as load_records
 from tui.agent.load.connections import Exchange, StampingSelector
+from tui.agent.load.counters import Spill
 from tui.agent.load.flight import Arrival, Flight
 from tui.agent.load.judge import Asked
 from tui.agent.load.lag import Watch
 from tui.agent.load.metrics import Tally
+from tui.agent.load.samples import Samples
+from tui.agent.load.stage import pause_s
 from tui.agent.load.steady import Steady
 from tui.agent.load.stream import Answer
 from tui.agent.load.words import client_sentence
@@ -109,6 +113,64 @@ def test_rates_count_what_was_done_for_requests_of_the_warm_up() -> None:
     assert figures["output_tokens_per_s"] == pytest.approx(10 / 4)
     assert figures["requests_per_s"] == pytest.approx(1.5 / 4)
     assert figures["achieved_concurrency"] == pytest.approx((4 + 2 + 1) / 4)
+
+
+def test_what_comes_after_the_last_response_or_before_the_first_is_in_no_rate() -> None:
+    tally = Tally({"ttft_ms": 2000.0, "tpot_ms": None, "e2e_ms": None})
+    tally.add(_flight(10.0, 14.0), _answer([11.0, 14.0], tokens=6))
+    tally.pass_by(
+        _flight(8.0, 16.0), _answer([10.0, 10.5, 14.0, 14.5]), 8
+    )  # 2 of its 4 chunks, half its time
+    figures = tally.fields()
+    assert figures["output_tokens_per_s"] == pytest.approx((6 + 4) / 4)
+    assert figures["requests_per_s"] == figures["goodput_per_s"] == pytest.approx(1.5 / 4)
+
+
+def test_of_what_the_warm_up_asked_the_tokens_since_the_beginning_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = SimpleNamespace(monotonic=lambda: 10.0)
+    monkeypatch.setattr(load_counters, "time", now)
+    begun: list[int] = []
+    spill = Spill(lambda: begun.append(1))
+    assert spill.fields() is None
+    spill.begin()
+    spill.begin()
+    spill.add(_flight(8.0, 10.0), _answer([9.0, 10.0], tokens=50), "")  # it had ended by then
+    spill.add(_flight(8.0, 12.0), _answer([9.0, 10.0, 11.0, 12.0], tokens=8), "")
+    assert begun == [1]
+    assert spill.fields() == {"requests": 1, "tokens": 8, "arrived": 4}
+    spill.add(_flight(8.0, 12.0), _answer([11.0]), "")  # counted by nobody
+    assert spill.fields() is None
+
+
+@pytest.mark.parametrize(("samples", "shown"), [(99, False), (100, True)])
+def test_a_p99_needs_a_hundred_samples(samples: int, shown: bool) -> None:
+    found = Samples()
+    for number in range(samples):
+        found.add(number / 1e3)
+    assert (found.p99_ms is not None, found.summary()["p99"] is not None) == (shown, shown)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong", "seconds"),
+    [
+        ("", 1, 0.1),
+        ("", 3, 0.4),
+        ("", 99, 1.0),
+        ("2", 1, 2.0),
+        ("86400", 1, 5.0),
+        ("Mon, 30 Nov 2026 04:00:00 GMT", 1, 0.1),
+        ("-1", 1, 0.1),
+        ("\u00b2", 1, 0.1),  # a digit, and no number
+    ],
+)
+def test_a_stream_that_failed_waits_as_the_server_asks_within_reason(
+    said: str, wrong: int, seconds: float
+) -> None:
+    exchange = Exchange()
+    exchange.headers = {"retry-after": said} if said else {}
+    assert pause_s(exchange, wrong) == pytest.approx(seconds)
 
 
 def test_records_come_in_messages_of_five_hundred_and_say_each_request() -> None:

@@ -174,7 +174,7 @@ class Stage:
             await self._template.hear(slot, exchange)
             wrong = wrong + 1 if exchange.went_wrong else 0
             if wrong and not self._arrivals.paced:
-                await asyncio.sleep(_pause_s(exchange, wrong))
+                await asyncio.sleep(pause_s(exchange, wrong))
 
     async def _fly(self, slot: int, arrival: Arrival) -> Exchange:
         if arrival.measured:
@@ -290,9 +290,9 @@ def _arrivals(spec: dict[str, Any], plan: Plan, steady: Steady) -> Closed | Open
     return Open(plan, steady, rate_per_s=spec["rate_per_s"], poisson=poisson, seed=spec["seed"])
 
 
-def _pause_s(exchange: Exchange, wrong: int) -> float:
+def pause_s(exchange: Exchange, wrong: int) -> float:
     """Return how long a stream waits after failures, so that it does not hammer a server in trouble."""
     asked = exchange.headers.get("retry-after", "")
-    if asked.isdigit():
+    if asked.isascii() and asked.isdigit():
         return min(float(asked), _LONGEST_RETRY_AFTER_S)
     return min(_PAUSE_S * 2 ** min(wrong - 1, 8), _LONGEST_PAUSE_S)
