@@ -234,7 +234,7 @@ def _level(result: BenchResult) -> str:
 def _remarks(result: BenchResult, server: ServerFigures) -> Iterator[str]:
     yield _where(result)
     if result.first_ttft_ms is not None:
-        cold = ", cold: nothing was sent before it" if not result.spec.warmup_s else ", before the warm-up"
+        cold = ", without a warm-up" if not result.spec.warmup_s else ", before the warm-up"
         yield f"TTFT of the very first request: {result.first_ttft_ms:,.1f} ms{cold}"
     if result.ttft_ms.p99 is None and 0 < result.ttft_ms.samples < P99_SAMPLES:
         yield f"p99 is not shown: {result.ttft_ms.samples} requests are too few for one ({P99_SAMPLES})"
