@@ -136,7 +136,7 @@ def test_a_comparison_stands_before_the_runs_and_what_differs_before_the_figures
 
     assert text.index("Settings that differ") < text.index("<h3>Figures") < text.index("<h2>Runs")
     assert "<td>environment NCCL_ALGO</td><td>unset</td><td>Ring</td>" in text
-    assert "<td>environment NCCL_PROTO</td><td>not known</td><td>LL128</td>" in text
+    assert "<td>environment NCCL_PROTO</td><td>unknown</td><td>LL128</td>" in text
     assert '<p class="better"><strong>better: B generates more</strong>' in text
 
 

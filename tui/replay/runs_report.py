@@ -24,6 +24,7 @@ from tui.runs.exporting.selection import (
     model_of,
     succeeded,
     sweeps,
+    told_of,
     value_words,
 )
 from tui.runs.exporting.table import moment
@@ -136,7 +137,7 @@ def _runs(entries: Sequence[RunEntry], groups: Groups) -> Iterator[str]:
     )  # fmt: skip
     rows = [(str(number), *_row(entry, place_of)) for number, entry in enumerate(entries, start=1)]
     keys = _keys(_configuration(place, group) for place, group in enumerate(groups[: runs_chart.KINDS]))
-    said = [(entry.id, entry.result.sentence) for entry in entries if entry.result.sentence]
+    said = [(entry.id, words) for entry in entries if (words := told_of(entry.result))]
     yield from section(
         "Runs",
         runs_chart.over_runs(entries, groups),

@@ -1,4 +1,4 @@
-"""The steady window, goodput, records, lag and the words about the client, on made-up moments."""
+"""The steady window, goodput, records and lag, on made-up moments."""
 
 import asyncio
 import time
@@ -23,7 +23,6 @@ from tui.agent.load.samples import Samples
 from tui.agent.load.stage import pause_s
 from tui.agent.load.steady import Steady
 from tui.agent.load.stream import Answer
-from tui.agent.load.words import client_sentence
 from tui.benchmark import BenchRecord, BenchRecords
 
 
@@ -234,24 +233,6 @@ def test_an_event_loop_that_was_held_up_has_a_lag() -> None:
     # One moment that waited 190 ms, and those that would have come meanwhile.
     assert summary["p90"] > 50
     assert watch.cpu_fraction is not None
-
-
-@pytest.mark.parametrize(
-    ("cpu", "lag_ms", "itl_ms", "words"),
-    [
-        (0.71, None, 5.0, "71 % of a core"),
-        (0.2, 0.51, 5.0, "0.5 ms late"),
-        (0.2, 0.49, 5.0, ""),
-        (0.7, None, None, ""),
-        (None, 3.0, None, ""),
-    ],
-)
-def test_a_generator_at_its_limit_says_so(
-    cpu: float | None, lag_ms: float | None, itl_ms: float | None, words: str
-) -> None:
-    sentence = client_sentence(cpu, lag_ms, itl_ms)
-    assert words in sentence
-    assert bool(sentence) == bool(words)
 
 
 @pytest.mark.parametrize("text", ["raise ImportError", "import no_such_module", "None.x", "x = = 1"])

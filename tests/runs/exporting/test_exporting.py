@@ -79,6 +79,12 @@ def test_no_sign_of_a_formula_begins_a_cell(sign: str) -> None:
     assert row["host"][0] == "'"
 
 
+def test_a_run_whose_client_was_its_limit_says_so_in_markdown() -> None:
+    text = markdown(Selection([run_entry(result=result(client_cpu_fraction=0.9)), run_entry()]))
+
+    assert text.count("aaaa0001: client-bound: the load generator used 90% of a core") == 1
+
+
 def test_each_request_is_a_row() -> None:
     first, failed = rows(requests_csv([run_entry(records=RECORDS)]))
 

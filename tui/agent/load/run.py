@@ -29,7 +29,7 @@ from tui.agent.load.metrics import Tally
 from tui.agent.load.preflight import Failed, Preflight
 from tui.agent.load.progress import LIVE_S, Progress
 from tui.agent.load.stage import NothingCame, Stage, streams_of
-from tui.agent.load.words import client_sentence, failure_sentence, outcome_sentence
+from tui.agent.load.words import failure_sentence, outcome_sentence
 from tui.agent.load.work import requests_of
 from tui.agent.processes import keys
 
@@ -204,7 +204,6 @@ class Benchmark:
         parts = [outcome_sentence(tally, requests=requests, where=where)]
         if stage.agreed is False:
             parts.append("the warm-up found no steady rate in %.0f s" % stage.warm_seconds())
-        parts.append(client_sentence(self._watch.cpu_fraction, self._watch.lag.p99_ms, tally.itl.mean_ms))
         parts.append(meter.words())
         return "; ".join(filter(None, parts))
 

@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui.agent.load.metrics import Tally
 
-# Beyond either the figures tell of the generator, not of the server: measured with published clients.
-CLIENT_BOUND_CPU = 0.7  # of one core
-CLIENT_BOUND_LAG = 0.1  # of the mean ITL
-
 _SENTENCES = {
     "refused": "{where} refuses connections: no server listens there (yet)",
     "dns": "the host in {where} is not known from here: {detail}",
@@ -64,12 +60,3 @@ def outcome_sentence(tally: Tally, *, requests: int, where: str) -> str:
     if tally.by_chunks:
         parts.append("the server counts no tokens, so chunks were counted")
     return "; ".join(parts)
-
-
-def client_sentence(cpu_fraction: float | None, lag_p99_ms: float | None, itl_ms: float | None) -> str:
-    """Return why the load generator may have been the limit, "" when it was not."""
-    if cpu_fraction is not None and cpu_fraction > CLIENT_BOUND_CPU:
-        return "the load generator used %.0f %% of a core and may be the limit" % (cpu_fraction * 100)
-    if lag_p99_ms is not None and itl_ms and lag_p99_ms > CLIENT_BOUND_LAG * itl_ms:
-        return "the load generator ran up to %.1f ms late (p99) and may be the limit" % lag_p99_ms
-    return ""

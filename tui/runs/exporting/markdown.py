@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tui.benchmark import BenchComparison, MetricRatio
 from tui.runs.entry import RunEntry
-from tui.runs.exporting.selection import Selection, model_of, succeeded, value_words
+from tui.runs.exporting.selection import Selection, model_of, succeeded, told_of, value_words
 from tui.runs.exporting.table import moment
 
 UNKNOWN = "-"
@@ -113,11 +113,11 @@ def _runs(entries: Sequence[RunEntry]) -> Iterator[str]:
 
 
 def _notes(entries: Sequence[RunEntry]) -> Iterator[str]:
-    told = [entry for entry in entries if entry.result.sentence]
+    told = [(entry.id, words) for entry in entries if (words := told_of(entry.result))]
     if told:
         yield ""
-    for entry in told:
-        yield f"- {entry.id}: {plain(entry.result.sentence)}"
+    for run, words in told:
+        yield f"- {run}: {plain(words)}"
 
 
 def _table(

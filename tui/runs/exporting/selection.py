@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tui.bench.client_bound import client_bound
 from tui.benchmark import BenchComparison, BenchResult
 from tui.runs.entry import LoadEntry, RunEntry
 
@@ -59,6 +60,12 @@ def succeeded(result: BenchResult) -> str:
     """Return how many requests succeeded, of how many as far as that is known."""
     failed = "" if result.failed_known else ", failures not known"
     return f"{result.completed} of {result.completed + result.failed}{failed}"
+
+
+def told_of(result: BenchResult) -> str:
+    """Return in a sentence how a run went, and that its client was the limit where it was; "" for nothing."""
+    bound = client_bound(result)
+    return "; ".join(filter(None, (result.sentence, bound and f"client-bound: {bound}")))
 
 
 def value_words(value: str | None, *, known: bool) -> str:
