@@ -264,7 +264,8 @@ class BenchComparison(Event, frozen=True, kw_only=True, tag=wire.BENCH_COMPARISO
     ``blockers`` are reasons in words for which B can not be called better. ``needed`` is how many more
     instances would settle it, None where that is not known. ``noise`` is the floor as a fraction, and
     ``noise_source`` where that comes from. ``notes`` are doubts that block nothing, ``due`` says which of the
-    two is to be measured next and why. ``metric`` is the one that the word goes by.
+    two is to be measured next and why. ``metric`` is the one that the word goes by. ``kept`` is False where
+    the run is not in the ledger.
     """
 
     run: str
@@ -283,3 +284,4 @@ class BenchComparison(Event, frozen=True, kw_only=True, tag=wire.BENCH_COMPARISO
     noise_source: str = ""
     notes: tuple[str, ...] = ()
     due: str = ""
+    kept: bool = True

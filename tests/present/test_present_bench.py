@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from run_entries import around, result, spec
 from watched_host import WatchedHost
 
+from tui.bench.profiles import MANY
 from tui.benchmark import BenchChoice, BenchComparison, BenchProgress, BenchResult, Difference, Warmup, Word
 from tui.present.bench import bench_panel
 from widgets.values import BenchPanel, Mood
@@ -63,6 +64,27 @@ def test_a_run_shows_its_live_figures_and_can_be_cancelled(host: WatchedHost) ->
         "sweep 2 of 3: measuring, 812.0 tok/s, TTFT 21 ms, ITL 5.1 ms, 12 of 64 requests, 4 in flight"
     )
     assert (panel.progress, panel.pending, panel.warnings) == (0.25, True, ("2 failed",))
+
+
+def test_a_run_that_its_duration_ends_is_out_of_no_number(host: WatchedHost) -> None:
+    host.state.bench.started("r")
+    progress = BenchProgress(
+        mono_s=0.0,
+        wall_s=0.0,
+        run="r",
+        stage="measure",
+        completed=1,
+        failed=0,
+        in_flight=4,
+        requests=MANY,
+        output_tokens=0,
+        elapsed_s=2.0,
+        output_tokens_per_s=None,
+    )
+    host.state.bench.take(progress)
+    assert shown(host).headline == "measuring, 1 request, 4 in flight"
+    notes = shown(host, result("r", spec=spec(requests=MANY, duration_s=30.0))).notes
+    assert "requests of 1024 in, 256 out, measured beside the server" in notes
 
 
 def test_a_result_names_its_profile_and_hides_a_p99_of_few(host: WatchedHost) -> None:
@@ -144,6 +166,12 @@ def test_a_run_without_a_success_is_not_offered_as_the_baseline(host: WatchedHos
     host.state.bench.take(compared("aaaa0001", "cannot tell", against=""))
     panel = shown(host, replace(result(), outcome="failed", completed=0, failed=2, failures={"cut": 2}))
     assert panel.notes[-1] == "kept as run aaaa0001"
+
+
+def test_a_run_that_is_not_in_the_ledger_is_not_said_to_be(host: WatchedHost) -> None:
+    for against in ("", "bbbb0001"):
+        host.state.bench.take(replace(compared("aaaa0001", "cannot tell", against=against), kept=False))
+        assert shown(host, result()).notes[-1] == "this run is not kept"
 
 
 def test_figures_taken_here_are_told_apart_from_those_beside_the_server(host: WatchedHost) -> None:

@@ -66,7 +66,8 @@ def test_without_writing_no_file_is_made_and_nothing_is_wrong(path: Path, measur
     result = measured.state.bench.results[-1]
     entry = runs.entry(measured.state, result)
     assert entry is not None
-    assert runs.keep(entry, result)[1] == ""
+    compared, fault = runs.keep(entry, result)
+    assert (compared.kept, fault) == (False, "")
     assert not path.parent.exists()
 
 
@@ -78,7 +79,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, measured: Wa
     assert entry is not None
     compared, fault = runs.keep(entry, result)
     assert fault.startswith("run r1 is not kept: ")
-    assert compared.word == "cannot tell"
+    assert (compared.word, compared.kept) == ("cannot tell", False)
 
 
 def test_a_load_waits_for_what_it_runs_under_and_is_kept_without_it_after_a_while(path: Path) -> None:

@@ -19,13 +19,17 @@ def keep(runs: KeptRuns, result: BenchResult, state: WatchState) -> list[str]:
     if entry is None:
         return []
     compared, problem = runs.keep(entry, result)
-    if problem:
-        return wrapped(problem)
+    texts = [problem] if problem else []
+    if compared.kept:
+        texts += _told_of(result, compared)
+    return [line for text in texts for line in wrapped(text)]
+
+
+def _told_of(result: BenchResult, compared: BenchComparison) -> list[str]:
     if result.spec.levels > 1:
         against = f"; {compared.sentence}" if compared.against else ""
-        return wrapped(f"{level_name(result.spec)}: kept as run {compared.run}{against}")
-    lines = told(compared, can_be_baseline=bool(result.completed))
-    return [line for text in lines for line in wrapped(text)]
+        return [f"{level_name(result.spec)}: kept as run {compared.run}{against}"]
+    return list(told(compared, can_be_baseline=bool(result.completed)))
 
 
 def told(compared: BenchComparison, *, can_be_baseline: bool) -> Iterator[str]:

@@ -22,7 +22,7 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
     run = compared.run
     if not compared.against:
         hint = f"; tminus baseline {run} makes it the baseline" if result.completed else ""
-        return replace(panel, notes=(*panel.notes, f"kept as run {run}{hint}"))
+        return replace(panel, notes=(*panel.notes, _kept(compared, hint)))
     ratios = {each.metric: each for each in compared.ratios}
     rows = panel.rows
     columns = panel.columns
@@ -31,13 +31,18 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
         columns = (*columns, RATIO)
     return replace(
         panel,
-        notes=(*panel.notes, f"kept as run {run}; tminus compare {compared.against} {run} tells all"),
+        notes=(*panel.notes, _kept(compared, f"; tminus compare {compared.against} {run} tells all")),
         rows=rows,
         columns=columns,
         compared=compared.sentence,
         compared_mood=comparison_mood(compared),
         differing=_differing(compared),
     )
+
+
+def _kept(compared: BenchComparison, hint: str) -> str:
+    """Return that a run is in the ledger, and what can be done with it there; else that it is not."""
+    return f"kept as run {compared.run}{hint}" if compared.kept else "this run is not kept"
 
 
 def _with_ratio(row: BenchRow, ratio: MetricRatio | None) -> BenchRow:
@@ -53,4 +58,5 @@ def _differing(compared: BenchComparison) -> tuple[tuple[str, str, str], ...]:
         for each in shown
     ]
     more = len(compared.differences) - len(shown)
-    return (*rows, (f"{more} more settings differ", "tminus compare", compared.run)) if more else tuple(rows)
+    command, run = ("tminus compare", compared.run) if compared.kept else ("", "")
+    return (*rows, (f"{more} more settings differ", command, run)) if more else tuple(rows)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tui.bench.workload import workload_of
 from tui.benchmark import BenchComparison, BenchResult
 from tui.event_base import Event
@@ -44,6 +46,7 @@ class KeptRuns:
         """Keep a run; return how it stands to the baseline, and a sentence on what went wrong. May block."""
         fault = self._ledger.add_run(entry)
         compared = against_baseline(self._ledger, entry, clocks)
+        compared = replace(compared, kept=self._ledger.writes and not fault)
         return compared, "; ".join(each for each in (fault, self._ledger.notice()) if each)
 
     def loads(self, state: Meaning, event: Event) -> list[LoadEntry]:
