@@ -143,11 +143,11 @@ class Chain:
                 await find(self._heard, self._host.state, self._host.take, self._stop)
             except NoServer as none:
                 outcome = "cancelled" if self._stop.is_set() else "failed"
-                self._done(without_figures(first, outcome, str(none)))
+                await self._done(without_figures(first, outcome, str(none)))
                 return
         for spec in specs:
             result = await self._level(self._request(spec, options))
-            self._done(result)
+            await self._done(result)
             if result.outcome == "cancelled" or not result.completed or self._stop.is_set():
                 return
 
@@ -198,11 +198,13 @@ class Chain:
         self._teller.progress(event)
         self._host.take(event)
 
-    def _done(self, result: BenchResult) -> None:
+    async def _done(self, result: BenchResult) -> None:
         """Keep a result at once, and print it where a program reads."""
         self.results.append(result)
         self._host.take(result)
-        told = bench_keep.keep(self._runs, result, self._host.state) if self._runs is not None else []
+        told: list[str] = []
+        if self._runs is not None:
+            told = await asyncio.to_thread(bench_keep.keep, self._runs, result, self._host.state)
         if self._choices.json:
             _print([json.dumps(json_object(result, figures_of(result)))])
         else:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tui.bench.client_bound import client_bound
+from tui.bench.profiles import MANY
 from tui.benchmark import BenchProgress, BenchResult, BenchSpec, Percentiles
 from tui.present.bench_compared import compared_panel
 from tui.present.figures import figure, latency_text
@@ -70,7 +71,8 @@ def _live(progress: BenchProgress) -> Iterator[str]:
     if progress.itl_ms is not None:
         yield f"ITL {latency_text(progress.itl_ms)}"
     done = progress.completed + progress.failed
-    yield f"{done} of {progress.requests} {'request' if progress.requests == 1 else 'requests'}"
+    of = "" if progress.requests >= MANY else f" of {progress.requests}"  # a duration alone ends it
+    yield f"{done}{of} {'request' if (progress.requests if of else done) == 1 else 'requests'}"
     yield f"{progress.in_flight} in flight"
 
 
@@ -172,7 +174,8 @@ def _notes(result: BenchResult) -> Iterator[str]:
     where = "beside the server" if result.measured_on == "server_host" else "from this machine"
     measured = f", measured {where}" if result.completed else " were asked for"
     what = f"data set {spec.data}" if spec.data else f"{spec.input_tokens} in, {spec.output_tokens} out"
-    yield f"{spec.requests} requests of {what}{measured}"
+    count = "" if spec.requests >= MANY else f"{spec.requests} "
+    yield f"{count}requests of {what}{measured}"
 
 
 def _rates(result: BenchResult) -> str:

@@ -16,7 +16,7 @@ from tui.agent.load import records as load_records
 from tui.agent.load.connections import Exchange, StampingSelector
 from tui.agent.load.counters import Spill
 from tui.agent.load.flight import Arrival, Flight
-from tui.agent.load.judge import Asked
+from tui.agent.load.judge import Asked, judge
 from tui.agent.load.lag import Watch
 from tui.agent.load.metrics import Tally
 from tui.agent.load.samples import Samples
@@ -141,6 +141,14 @@ def test_of_what_the_warm_up_asked_the_tokens_since_the_beginning_are_told_apart
     assert spill.fields() == {"requests": 1, "tokens": 8, "arrived": 4}
     spill.add(_flight(8.0, 12.0), _answer([11.0]), "")  # counted by nobody
     assert spill.fields() is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "came", "fault"), [(8, 9, ""), (8, 10, "long"), (100, 102, ""), (100, 103, "long")]
+)
+def test_one_token_or_2_percent_more_than_asked_is_no_other_work(asked: int, came: int, fault: str) -> None:
+    flight = _flight(0.0, 1.0, tokens=asked)
+    assert judge(flight.exchange, _answer([0.5], tokens=came), flight.asked)[0] == fault
 
 
 @pytest.mark.parametrize(("samples", "shown"), [(99, False), (100, True)])

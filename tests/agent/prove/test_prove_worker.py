@@ -86,6 +86,13 @@ def test_gpus_on_one_switch_are_joined_by_all_their_links(
     assert told["persistence"] == [True] * 4
 
 
+def test_over_a_switch_the_gpu_with_fewer_links_decides(
+    served: Start, nvml_stub: Stub, server: "subprocess.Popen[str]"
+) -> None:
+    one = served("prove", env=nvml_stub.environment(gpus=2, links=["0:99:18", "1:99:12"]))
+    assert answered(one, asked(server.pid))["topology"] == [["X", "NV12"], ["NV12", "X"]]
+
+
 def test_bridges_and_levels_are_told_of_each_pair(
     served: Start, nvml_stub: Stub, server: "subprocess.Popen[str]"
 ) -> None:
