@@ -36,8 +36,9 @@ def _flight(exchange: Exchange, due_s: float | None = None, tokens: int = 3) -> 
 
 def test_the_metrics_of_two_requests_are_those_worked_out_by_hand() -> None:
     tally = Tally()
-    for exchange in (_exchange(10.0, [10.1, 10.2, 10.4], 3), _exchange(10.5, [10.8, 10.9, 11.0], 5)):
-        tally.add(_flight(exchange), read_exchange(exchange))
+    answers = ((_exchange(10.0, [10.1, 10.2, 10.4], 3), 3), (_exchange(10.5, [10.8, 10.9, 11.0], 5), 5))
+    for exchange, asked in answers:
+        tally.add(_flight(exchange, tokens=asked), read_exchange(exchange))
     figures = tally.fields()
     assert figures["ttft_ms"] == pytest.approx(
         {"mean": 200.0, "p50": 200.0, "p90": 280.0, "p99": None, "samples": 2}
