@@ -67,6 +67,7 @@ class Crew:
         self._awake = Awake()
         self._last_driver: bytes | None = None
         self._last_log: bytes | None = None
+        self._bench: dict[str, object] | None = None  # the one under way
 
     def dispatch(self, request: dict[str, object]) -> bool:
         """Hand a request to the workers that it concerns; False when it concerns none."""
@@ -79,6 +80,7 @@ class Crew:
             self._last_log = None
         if kind == wire.BENCH:  # its key may stand in the arguments of the server that is followed
             request = dict(request, pid=self._standing.get(wire.FOLLOW, {}).get("pid"))
+            self._bench = self._bench or request
         for name in _ROUTES[kind]:
             if name in self._workers:
                 self._bury(self._workers[name])  # one that has just ended would not hear it
@@ -120,6 +122,9 @@ class Crew:
                 self._last_driver = line
             elif kind == wire.LOG_BYTES:
                 self._last_log = line
+            elif kind == wire.BENCH_RESULT and self._bench is not None:
+                ended = json.loads(line)["run"] == self._bench["run"]
+                self._bench = None if ended else self._bench
             self._output.put(line, droppable=kind in DROPPABLE)
 
     def _start(self, worker: Worker) -> None:
@@ -133,6 +138,8 @@ class Crew:
             for kind, request in self._standing.items():
                 if worker.name in _ROUTES[kind]:
                     worker.send(self._resumed(request) if worker.name == TAIL else request)
+            if worker.name == LOAD and self._bench is not None and "died" in self._bench:
+                worker.send(self._bench)  # to tell how it ended
 
     def _resumed(self, request: dict[str, object]) -> dict[str, object]:
         """Return the follow request, going on where the last log bytes that were passed on ended."""
@@ -149,6 +156,8 @@ class Crew:
             del self._workers[worker.name]
             return
         self._silent.discard(worker.name)
+        if worker.name == LOAD and self._bench is not None:
+            self._bench = dict(self._bench, died=death.how)
         sentence = "the %s ended (%s); it is started again" % (words_for(worker.name), death.how)
         self._notice("warning", worker.name, sentence)
 

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_process import StartAgent, children_of
 
 from tui.agent import wire
 from tui.requests import BenchCancelRequest, BenchRequest
@@ -125,3 +127,19 @@ def test_it_runs_on_other_pythons(served: Any, serve: Any, say: Say, version: st
     worker.send(BenchRequest(run="r", spec=say.spec(serve().url, concurrency=4, requests=8)))
     result = worker.receive(wire.BENCH_RESULT)
     assert (result["outcome"], result["completed"]) == ("done", 8)
+
+
+def test_a_run_whose_process_is_killed_has_a_result_and_the_next_one_runs(
+    agent: StartAgent, serve: Any, say: Say
+) -> None:
+    one = agent(real=("load",))
+    one.send(BenchRequest(run="killed", spec=say.spec(serve(measured=_slow(say)).url, requests=9)))
+    one.receive(wire.BENCH_PROGRESS)
+    (loader,) = children_of(one.process.pid)
+    os.kill(loader, signal.SIGKILL)
+    result = one.receive(wire.BENCH_RESULT)
+    assert (result["run"], result["outcome"], result["completed"]) == ("killed", "failed", 0)
+    assert result["sentence"] == "the load generator ended (signal 9)"
+    one.send(BenchRequest(run="next", spec=say.spec(serve().url)))
+    result = one.receive(wire.BENCH_RESULT)
+    assert (result["run"], result["outcome"], result["completed"]) == ("next", "done", 2)

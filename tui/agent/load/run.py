@@ -120,7 +120,8 @@ class Benchmark:
             if message is None:
                 return
             if message["kind"] == wire.BENCH:
-                self._channel.send(_refusal(cast("dict[str, Any]", message)))
+                refused = cast("dict[str, Any]", message)
+                self._channel.send(_refusal(refused, "a benchmark is already running"))
             elif message["kind"] == wire.BENCH_CANCEL and message["run"] == self._request["run"]:
                 assert self._task is not None
                 self._task.cancel()
@@ -283,12 +284,17 @@ def _api_key(request: dict[str, Any]) -> str | None:
     return key if key and key.isascii() and key.isprintable() else None
 
 
-def _refusal(request: dict[str, Any]) -> dict[str, object]:
+def tell_death(channel: Channel, request: dict[str, Any]) -> None:
+    """Send the result of a benchmark whose process died without one."""
+    channel.send(_refusal(request, "the load generator ended (%s)" % request["died"]))
+
+
+def _refusal(request: dict[str, Any], sentence: str) -> dict[str, object]:
     return wire.stamped(
         wire.BENCH_RESULT,
         run=request["run"],
         outcome="failed",
-        sentence="a benchmark is already running",
+        sentence=sentence,
         spec=request["spec"],
         model=None,
         client_cpu_fraction=None,

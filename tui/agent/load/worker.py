@@ -25,7 +25,9 @@ def serve(channel: Channel) -> None:
         if request["kind"] == wire.BENCH:
             from tui.agent.load import run as load_run
 
-            if request.get("self_test"):
+            if request.get("died"):
+                load_run.tell_death(channel, request)
+            elif request.get("self_test"):
                 from tui.agent.load import mock
 
                 with mock.beside(request):
