@@ -51,6 +51,12 @@ def test_acceptance_follows_from_verification_steps_where_accepted_tokens_have_n
     assert found.acceptance_rate == pytest.approx(0.39)
 
 
+def test_more_accepted_than_drafted_is_no_rate(make_result: MakeResult) -> None:
+    odd = counters(drafts=(0, 100), drafted=(0, 300), accepted=(0, 301), looked_up=(0, 10), hits=(0, 11))
+    found = server_figures(make_result(counters=odd), NAMES)
+    assert (found.acceptance_rate, found.prefix_hit_rate) == (None, None)
+
+
 def test_no_speculation_is_no_acceptance(make_result: MakeResult) -> None:
     still = counters(drafts=(5, 5), drafted=(9, 9), accepted=(2, 2), generated=(0, 8192))
     found = server_figures(make_result(counters=still), NAMES)

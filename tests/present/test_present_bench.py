@@ -6,7 +6,16 @@ from run_entries import around, result, spec
 from watched_host import WatchedHost
 
 from tui.bench.profiles import MANY
-from tui.benchmark import BenchChoice, BenchComparison, BenchProgress, BenchResult, Difference, Warmup, Word
+from tui.benchmark import (
+    BenchChoice,
+    BenchComparison,
+    BenchProgress,
+    BenchResult,
+    Difference,
+    MetricRatio,
+    Warmup,
+    Word,
+)
 from tui.present.bench import bench_panel
 from widgets.values import BenchPanel, Mood
 
@@ -153,6 +162,28 @@ def test_settings_that_differ_from_the_baseline_stand_beneath_with_unknown_as_un
         ("environment NCCL_PROTO", "LL", "unknown"),
     )
     assert panel.compared_mood is Mood.IDLE
+
+
+def test_each_latency_has_the_ratio_of_its_own_metric_and_a_colour_with_three_starts_alone(
+    host: WatchedHost,
+) -> None:
+    told = {"TTFT p50": 1.11, "TPOT": 1.22, "ITL p99": 1.33, "E2E": 1.44, "TTFT mean": 9.0}
+    ratios = tuple(
+        MetricRatio(
+            metric=metric, unit="ms", a=1.0, b=ratio, ratio=ratio, low=None, high=None, word="worse",
+            a_instances=3, b_instances=2 if metric == "E2E" else 3,
+        )
+        for metric, ratio in told.items()
+    )  # fmt: skip
+    host.state.bench.take(compared("aaaa0001", "worse", ratios=ratios))
+    panel = shown(host, result())
+    assert panel.columns[-1] == "vs baseline"
+    assert {row.name: (row.cells[-1], row.mood) for row in panel.rows} == {
+        "TTFT ms": ("1.11x", Mood.BAD),
+        "ITL ms": ("1.33x", Mood.BAD),
+        "TPOT ms": ("1.22x", Mood.BAD),
+        "E2E ms": ("1.44x", Mood.IDLE),
+    }
 
 
 def test_without_a_baseline_nothing_is_compared(host: WatchedHost) -> None:

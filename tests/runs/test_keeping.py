@@ -49,6 +49,9 @@ def test_a_run_is_kept_with_its_requests_instance_and_how_long_the_server_was_re
     assert kept.instance.key
     assert kept.ready_for_s is not None
     assert 40.0 < kept.ready_for_s <= 60.0
+    longer = runs.entry(measured.state, replace(result, duration_s=(result.duration_s or 0.0) + 20.0))
+    assert longer is not None
+    assert longer.ready_for_s == pytest.approx(kept.ready_for_s - 20.0)  # until it began, not until it ended
 
 
 @pytest.mark.parametrize(

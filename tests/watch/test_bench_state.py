@@ -29,3 +29,11 @@ def test_a_result_ends_the_run(watched: Watch) -> None:
     host.bench_result()
     assert host.state.bench.running is None
     assert host.state.bench.results[-1].outcome == "done"
+
+
+def test_a_late_result_of_another_run_does_not_end_the_one_under_way(watched: Watch) -> None:
+    host = watched()
+    host.becomes_ready()
+    host.state.bench.started("r2")
+    host.bench_result()
+    assert host.state.bench.running == "r2"

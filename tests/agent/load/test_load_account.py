@@ -12,6 +12,7 @@ import pytest
 from tui import events
 from tui.agent.load import counters as load_counters
 from tui.agent.load import fast
+from tui.agent.load import recent as load_recent
 from tui.agent.load import records as load_records
 from tui.agent.load.connections import Exchange, StampingSelector
 from tui.agent.load.counters import Spill
@@ -178,6 +179,18 @@ def test_a_stream_that_failed_waits_as_the_server_asks_within_reason(
     exchange = Exchange()
     exchange.headers = {"retry-after": said} if said else {}
     assert pause_s(exchange, wrong) == pytest.approx(seconds)
+
+
+def test_what_is_shown_live_is_of_the_last_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_recent, "time", SimpleNamespace(monotonic=lambda: 100.0))
+    recent = load_recent.Recent()
+    assert recent.medians_ms() == (None, None)
+    recent.add(_flight(80.0, 89.9), _answer([85.0, 89.0]))
+    recent.add(_flight(80.0, 90.0), _answer([]))
+    assert recent.medians_ms() == (None, None)
+    for ttft_s in (0.1, 0.2, 0.6):
+        recent.add(_flight(95.0, 99.0), _answer([95.0 + ttft_s, 95.1 + ttft_s, 95.4 + ttft_s]))
+    assert recent.medians_ms() == (pytest.approx(200.0), pytest.approx(200.0))
 
 
 def test_records_come_in_messages_of_five_hundred_and_say_each_request() -> None:
