@@ -17,13 +17,15 @@ class BenchBeside:
     """Gives the events of one source, and those of benchmarks that a local agent runs for it.
 
     The agent is started by the first benchmark and ended with the source; ``measured_on`` of the results is
-    this machine. Should the agent end first, its last link event says why.
+    this machine. Should the agent end first, its last link event says why, and the next benchmark starts
+    another one.
     """
 
     def __init__(self, source: Source, local_agent: Callable[[], Source]) -> None:
         self._source = source
         self._local_agent = local_agent
         self._agent: Source | None = None
+        self._ended: list[Source] = []
         self._pump = Pump(QUEUE_EVENTS)
 
     async def __aiter__(self) -> AsyncIterator[AnyEvent]:
@@ -44,17 +46,19 @@ class BenchBeside:
     async def close(self) -> None:
         """End both; closing twice is allowed."""
         await self._source.close()
-        if self._agent is not None:
-            await self._agent.close()
+        for agent in (*self._ended, *([] if self._agent is None else [self._agent])):
+            await agent.close()
         await self._pump.close()
 
     def _bench_agent(self) -> Source:
         if self._agent is None:
             self._agent = self._local_agent()
-            self._pump.add(aiter(self._agent), ends=False, keep=_concerns_a_bench)
+            self._pump.add(aiter(self._agent), ends=False, keep=self._concerns_a_bench)
         return self._agent
 
-
-def _concerns_a_bench(event: AnyEvent) -> bool:
-    failed = isinstance(event, Link) and event.state == "failed"
-    return failed or isinstance(event, BenchProgress | BenchRecords | BenchResult)
+    def _concerns_a_bench(self, event: AnyEvent) -> bool:
+        failed = isinstance(event, Link) and event.state == "failed"
+        if failed and self._agent is not None:
+            self._ended.append(self._agent)
+            self._agent = None
+        return failed or isinstance(event, BenchProgress | BenchRecords | BenchResult)
