@@ -143,3 +143,24 @@ def test_a_run_whose_process_is_killed_has_a_result_and_the_next_one_runs(
     one.send(BenchRequest(run="next", spec=say.spec(serve().url)))
     result = one.receive(wire.BENCH_RESULT)
     assert (result["run"], result["outcome"], result["completed"]) == ("next", "done", 2)
+
+
+def test_more_streams_than_descriptors_are_allowed_at_first_are_opened(
+    agent: StartAgent, serve: Any, say: Say
+) -> None:
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (48, 4096))"
+    one = agent(real=("load",), prelude=few)
+    one.send(BenchRequest(run="r", spec=say.spec(serve().url, requests=80, concurrency=80)))
+    result = one.receive(wire.BENCH_RESULT)
+    assert (result["completed"], result["failures"]) == (80, {})
+
+
+def test_more_streams_than_descriptors_are_allowed_is_no_failure_of_the_server(
+    agent: StartAgent, serve: Any, say: Say
+) -> None:
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))"
+    one = agent(real=("load",), prelude=few)
+    one.send(BenchRequest(run="r", spec=say.spec(serve().url, requests=80, concurrency=80)))
+    result = one.receive(wire.BENCH_RESULT)
+    assert (result["outcome"], result["fault"], result["failures"]) == ("failed", "client_limit", {})
+    assert result["sentence"].endswith("Too many open files; take fewer streams")

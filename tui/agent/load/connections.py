@@ -9,6 +9,7 @@ selector is out of reach, it is stamped when it is handed over.
 from __future__ import annotations
 
 import asyncio
+import errno
 import selectors
 import socket
 import ssl
@@ -53,7 +54,8 @@ class Exchange:
     """One request and what came back: the raw material of a record. All moments are monotonic seconds.
 
     ``reads`` holds (moment, bytes of the body), ``size`` is how many bytes those are. ``fault`` is "" when
-    the response arrived whole, else one of refused, reset, cut, timeout, tls, dns, unreachable, not_http;
+    the response arrived whole, else one of refused, reset, cut, timeout, tls, dns, unreachable, not_http,
+    client_limit (of descriptors, here);
     ``detail`` says it in words.
     """
 
@@ -271,6 +273,8 @@ def _context(insecure: bool, ca_file: str | None) -> ssl.SSLContext:
 
 def fault_of(error: Exception) -> tuple[str, str]:
     """Return the class and the words of a connection that could not be made."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "client_limit", str(error)
     kinds: list[tuple[type[Exception], str]] = [
         (ConnectionRefusedError, "refused"),
         (ssl.SSLError, "tls"),

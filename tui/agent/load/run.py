@@ -41,11 +41,13 @@ if TYPE_CHECKING:
     from tui.agent.worker import Channel
 
 # Failures before anything was asked of the server; they count as no failed request.
-_OUR_OWN = ("no_model", "bad_request", "bad_url", "busy")
+_OUR_OWN = ("no_model", "bad_request", "bad_url", "busy", "client_limit")
+_DESCRIPTORS = 65536  # a connection a stream; many systems allow 1024 unless asked
 
 
 def run(channel: Channel, request: dict[str, Any]) -> None:
     """Run one benchmark and send its records and its result."""
+    _allow_connections()
     clock: Clock = fast.ReadingClock()
     loop = fast.new_uvloop()
     name = "uvloop"
@@ -58,6 +60,14 @@ def run(channel: Channel, request: dict[str, Any]) -> None:
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def _allow_connections() -> None:
+    """Let this process have as many connections as its user may give it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class Benchmark:

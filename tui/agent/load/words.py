@@ -31,6 +31,7 @@ _SENTENCES = {
     "busy": "{detail} on {where}: wait for their end, or measure all the same with --anyway",
     "bad_url": "{detail}",
     "bad_request": "{detail}",
+    "client_limit": "no more connections to {where} may be opened from here: {detail}; take fewer streams",
     "no_model": "{where} lists no model: name one with --model",
 }
 
