@@ -20,7 +20,7 @@ def ranks_of(server: Server) -> tuple[Rank, ...]:
         return (Rank(server.engine.title, server.pid, helpers),)
     owned = _owners({member.pid for member in found}, members)
     ranks = [Rank(name_of(member), member.pid, frozenset(owned.get(member.pid, ()))) for member in found]
-    return tuple(sorted(ranks, key=lambda rank: (len(rank.name), rank.name, rank.pid or 0)))
+    return tuple(sorted(ranks, key=lambda rank: rank.place))
 
 
 def launcher_of(server: Server, ranks: Iterable[Rank]) -> Rank | None:

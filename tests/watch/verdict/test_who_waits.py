@@ -7,6 +7,8 @@ from verdict_host import COMPILES, IDLES, LOADS, POLLS, SPINS, Doing, VerdictHos
 
 from tui.engines.phase import Phase
 from tui.events import GpuProcess, GpuProcesses
+from tui.watch.verdict.scene import scene
+from tui.watch.verdict.situation import Rank
 
 WORKS = Doing(state="R", wchan="0", cpu=1.0)
 SHARED = replace(SPINS, power_w=128.0, sm=1.5)
@@ -92,3 +94,10 @@ def test_a_compiler_that_has_just_been_started_is_told_as_that() -> None:
     host.doing = [POLLS, Doing(compilers=("compile_worker",), wchan="anon_pipe_read")]
     host.run(2)
     assert "which moves (compile_worker: started)" in verdict(host).sentence
+
+
+def test_ranks_are_named_in_the_order_of_their_names_though_process_ids_wrap_around() -> None:
+    host = VerdictHost()
+    ranks = (Rank("TP10", 5), Rank("TP2", 7), Rank("TP0", 32_767))
+    seen = scene(replace(host.situation, now_s=host.now_s, ranks=ranks), host.movement)
+    assert seen.others(None) == ("TP0", "TP2", "TP10")

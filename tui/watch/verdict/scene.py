@@ -184,7 +184,7 @@ def scene(situation: Situation, movement: Movement) -> Scene:
     """Lay out one moment."""
     now_s = situation.now_s
     # Where two are equally to blame, the same one is named in whatever order they were told.
-    ranks = sorted(situation.ranks, key=lambda rank: (rank.pid is None, rank.pid or 0, rank.name))
+    ranks = sorted(situation.ranks, key=lambda rank: rank.place)
     each = tuple(movement.of(rank, now_s, rank.phase or situation.phase) for rank in ranks)
     rest = movement.unplaced(ranks, now_s, situation.pids)
     launcher = None if situation.launcher is None else movement.of(situation.launcher, now_s, None)

@@ -28,6 +28,11 @@ class Rank:
     blamed: bool = False
 
     @property
+    def place(self) -> tuple[int, str, int]:
+        """What ranks are ordered by: their names as a person counts them, for process ids wrap around."""
+        return len(self.name), self.name, self.pid or 0
+
+    @property
     def pids(self) -> frozenset[int]:
         """Its process and its descendants."""
         return self.helpers if self.pid is None else self.helpers | {self.pid}
