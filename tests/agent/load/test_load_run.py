@@ -119,6 +119,23 @@ def test_a_run_is_given_up_when_the_server_stays_away(
     assert "stopped early" in result.sentence
 
 
+def test_a_server_whose_streams_fail_at_once_is_not_hammered(
+    serve: Any, bench: Any, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status is 200 and the error stands inside: without a pause that is a thousand requests a second."""
+    monkeypatch.setattr(load_stage, "GIVE_UP_S", 1.0)
+    error = json.dumps({"error": {"message": "no memory left"}}).encode()
+
+    def failing(_: Any) -> Iterable[Any]:
+        yield say.head("200 OK", "Transfer-Encoding: chunked")
+        yield say.chunk(say.event(error)) + say.chunk(say.event(b"[DONE]")) + b"0\r\n\r\n"
+
+    server = serve(measured=failing)
+    result = bench(server.url, requests=10_000)
+    assert set(result.failures) == {"stream_error"}
+    assert load_stage.GIVE_UP_FAILURES <= result.failed < 40
+
+
 def test_refused_connections_are_named(bench: Any, free_port: int) -> None:
     result = bench(f"http://127.0.0.1:{free_port}")
     assert (result.outcome, result.failures) == ("failed", {"refused": 1})

@@ -72,6 +72,7 @@ class Stage:
         self.agreed: bool | None = None
         self._windows: Windows | None = None
         self._flying: dict[int, tuple[Arrival, Asked]] = {}
+        self._failing: set[int] = set()
         self._measured_left = 0
         self._busy_s = 0.0
         self._ended_bytes = 0
@@ -172,9 +173,13 @@ class Stage:
                 return
             exchange = await self._fly(slot, arrival)
             await self._template.hear(slot, exchange)
-            wrong = wrong + 1 if exchange.went_wrong else 0
+            wrong = wrong + 1 if exchange.went_wrong or self._fails_at_once(slot, exchange) else 0
             if wrong and not self._arrivals.paced:
                 await asyncio.sleep(pause_s(exchange, wrong))
+
+    def _fails_at_once(self, slot: int, exchange: Exchange) -> bool:
+        """Tell whether a stream's answers end in no time and are failures, though their status is 200."""
+        return slot in self._failing and exchange.ended_s - exchange.sent_s < _PAUSE_S
 
     async def _fly(self, slot: int, arrival: Arrival) -> Exchange:
         if arrival.measured:
@@ -216,7 +221,7 @@ class Stage:
         """Take a finished request that was read."""
         self.recent.add(flight, answer)
         if flight.measured:
-            self.tally.add(flight, answer)
+            fault = self.tally.add(flight, answer)
         else:
             fault = self.warm.add(flight, answer)
             if self.plan.began_s is not None:
@@ -224,6 +229,7 @@ class Stage:
                 self.spill.add(flight, answer, fault)
             elif self.warm.failed >= self.streams:
                 self._all_failed()
+        (self._failing.add if fault else self._failing.discard)(flight.slot)
         self._give_up()
         self._check_over()
 
