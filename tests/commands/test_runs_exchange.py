@@ -1,5 +1,6 @@
 """``tminus runs import`` and ``tminus runs export``, as a person calls them."""
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,28 @@ def test_a_file_is_replaced_only_by_force(
     assert "exists already and is kept" in capfd.readouterr().err
     assert run(["runs", "export", entry.id, "--output", str(file), "--force"]) == 0
     assert file.read_text().startswith("| run |")
+
+
+def test_a_file_that_cannot_be_replaced_whole_stays_as_it_was(
+    ledger: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The disk is full as far as this process can tell: no file may grow beyond 16 bytes."""
+    run(["runs", "import", VLLM])
+    (entry,) = ledger.runs()
+    file = tmp_path / "out" / "there.md"
+    file.parent.mkdir()
+    file.write_text("mine")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, before[1]))
+    try:
+        code = run(["runs", "export", entry.id, "--output", str(file), "--force"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert code == 2
+    assert "cannot be written: " in capsys.readouterr().err
+    assert file.read_text() == "mine"
+    assert list(file.parent.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(

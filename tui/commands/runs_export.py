@@ -49,12 +49,25 @@ def run(wanted: Export, path: Path) -> int:
         sys.stdout.buffer.flush()
         return 0
     try:
-        with output.open("wb" if wanted.force else "xb") as file:
-            file.write(data)
+        _write(output, data, replace=wanted.force)
     except OSError as error:
         raise UsageFault(f"{output} cannot be written: {error.strerror}") from None
     sys.stdout.write(f"wrote {clean(str(output))}\n")
     return 0
+
+
+def _write(output: Path, data: bytes, *, replace: bool) -> None:
+    """Write a file whole or not at all; one that is replaced stays as it was until then. Raises OSError."""
+    beside = output.with_name(f".{output.name}.{os.getpid()}") if replace and output.is_file() else output
+    try:
+        with beside.open("xb" if beside is not output or not replace else "wb") as file:
+            file.write(data)
+        if beside is not output:
+            beside.replace(output)
+    except OSError:
+        if beside is not output:
+            beside.unlink(missing_ok=True)
+        raise
 
 
 def _form(wanted: Export) -> str:
