@@ -174,6 +174,28 @@ async def test_every_result_is_kept_and_its_comparison_enters_as_an_event() -> N
     assert session.state.bench.comparisons[run].sentence == "too few"
 
 
+async def test_why_the_load_in_which_a_watch_ends_is_not_kept_can_be_said_after_its_end() -> None:
+    class Full(Shelf):
+        def loads_left(self, state: Meaning) -> list[LoadEntry]:
+            return [load]
+
+        def keep_loads(self, loads: list[LoadEntry]) -> str:
+            return f"{len(loads)} load is not kept: the disk is full"
+
+    entry = run_entry()
+    load = LoadEntry(
+        instance=entry.instance,
+        fingerprint=entry.fingerprint,
+        host="gpu01",
+        began_wall_s=1.0,
+        outcome="left",
+        ready_s=None,
+    )
+    _, session, _ = await watched(Session.start_bench, runs=Full())
+
+    assert session.unkept == "1 load is not kept: the disk is full"
+
+
 async def test_a_run_that_cannot_be_kept_is_told_and_nothing_is_lost() -> None:
     _, session, seen = await watched(Session.start_bench, runs=Shelf("the disk is full"))
 

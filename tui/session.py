@@ -84,6 +84,7 @@ class Session:
     """Runs one watch and keeps its state; the screen and the commands read ``state`` between events.
 
     ``changes`` counts the events that may have changed what is shown at one and the same time of day.
+    ``unkept`` says, after the end, why the load in which it ended is not in the ledger, "" when it is.
     ``bench`` is what a key or readiness fires until another of the ``profiles`` is chosen; its URL and model
     are filled in from what is watched. Finished benchmarks are kept in ``runs``. A
     recording that cannot be written any more ends with a notice, never with the watch. What ``past`` holds of
@@ -117,6 +118,7 @@ class Session:
         self._proof: ProveRequest | None = None
         self._diagnosed_s = -math.inf
         self.changes = 0
+        self.unkept = ""
 
     async def updates(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events, each already taken into the state; once a second at least a tick."""
@@ -139,7 +141,7 @@ class Session:
         await self._source.close()
         runs, self._runs = self._runs, None
         if runs is not None and (left := runs.loads_left(self.state)):
-            await asyncio.to_thread(runs.keep_loads, left)
+            self.unkept = await asyncio.to_thread(runs.keep_loads, left)
         journal, self._journal = self._journal, None  # an event that still comes is no longer recorded
         if journal is not None:
             journal.close()

@@ -31,7 +31,6 @@ LOG_S = 6.0
 SETTLE_S = 1.5
 JUDGE_S = LEAST_QUIET_S + 2.0
 LONGEST_S = 180.0
-CLOSE_S = 5.0
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,8 +174,7 @@ async def run_on(choices: Choices) -> int:
         teller.end(session.state, ended)
         return ended.code
     finally:
-        looking.cancel()
-        await asyncio.wait({looking, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
+        await start.let_go(looking, session)
 
 
 async def _look(session: Session, teller: Teller) -> Ended:

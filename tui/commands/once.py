@@ -14,7 +14,6 @@ from tui.settings import Choices, UsageFault
 LONGEST_S = 7.0
 """A server of which nothing moves is called quiet after 5 s."""
 CONNECT_S = 30.0
-CLOSE_S = 5.0
 LOST = 4
 
 
@@ -33,8 +32,7 @@ async def _once(session: Session, choices: Choices) -> int:
             looking.result()
         return _tell(session, choices)
     finally:
-        looking.cancel()
-        await asyncio.wait({looking, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
+        await start.let_go(looking, session)
 
 
 async def _look(session: Session) -> None:

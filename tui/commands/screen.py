@@ -13,7 +13,6 @@ from tui.settings import Choices, UsageFault
 from widgets.values import LogLine, ProfileRow, ScreenValues, WhyPanel
 
 LOST = 4
-CLOSE_S = 5.0
 THEME_PREFIX = "tminus-"
 
 
@@ -106,8 +105,7 @@ async def show(opened: Callable[[], Awaitable[Session]], choices: Choices) -> in
     try:
         code = await run_screen(app)
     finally:
-        watching.cancel()
-        await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
+        await start.let_go(watching, session)
     if watching.done() and not watching.cancelled():
         watching.result()
     if code == LOST:

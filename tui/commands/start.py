@@ -1,10 +1,12 @@
 """From choices to a running watch: options, source, recording and session."""
 
+import asyncio
 import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tui import __version__, parse, profiles_file
 from tui.bench.workload import Workload
@@ -26,6 +28,7 @@ from tui.watch.options import WatchOptions
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
+CLOSE_S = 5.0
 COMMANDS = (
     "watch", "wait", "bench", "runs", "baseline", "compare", "diagnose", "explain", "replay", "recordings",
     "export", "demo",
@@ -118,6 +121,14 @@ def open_session(choices: Choices, *, recorded: bool = True) -> Session:
         past=past_loads_for(choices),
         runs=KeptRuns(ledger_path(), write=choices.record) if recorded else None,
     )
+
+
+async def let_go(watching: "asyncio.Task[Any]", session: Session) -> None:
+    """End a watch and its source, within a few seconds whatever hangs; say what could not be kept of it."""
+    watching.cancel()
+    await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
+    if session.unkept:
+        say(session.unkept)
 
 
 def journal_for(choices: Choices, options: WatchOptions) -> JournalOnceHeard | None:

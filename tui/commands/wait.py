@@ -18,7 +18,6 @@ from tui.watch.state import WatchState
 from tui.watch.verdict.verdict import SEVERITY, Word
 
 INTERRUPTED = "interrupted"
-CLOSE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
         _tell_end(session.state, ended, printer, choices)
         return EXIT_CODES[ended.outcome] if code is None else code
     finally:
-        await _let_go(watching, session)
+        await start.let_go(watching, session)
 
 
 def _tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
@@ -151,9 +150,3 @@ def _stuck_at(state: WatchState) -> str:
         return ""
     rung = next((each for each in state.ladder if each.state != "ok" and each.name != "process"), last)
     return f"{rung.name}: {rung.answer or 'no answer yet'}"
-
-
-async def _let_go(watching: "asyncio.Task[Ending]", session: Session) -> None:
-    """End the watch and its source, within a few seconds whatever hangs."""
-    watching.cancel()
-    await asyncio.wait({watching, asyncio.ensure_future(session.close())}, timeout=CLOSE_S)
