@@ -130,10 +130,12 @@ def test_one_broken_instance_does_not_make_all_seem_noisy() -> None:
     quiet = [100.0, 101.0, 99.0, 100.5, 99.5]
 
     spread, disturbed = pairwise_spread([quiet]), pairwise_spread([[*quiet, 20.0]])
+    broken = pairwise_spread([[20.0, 100.0]])
 
     assert spread is not None
     assert disturbed is not None
-    assert disturbed < 0.03 < pairwise_spread([[20.0, 100.0]])  # pyright: ignore[reportOperatorIssue]
+    assert broken is not None
+    assert disturbed < 0.03 < broken
 
 
 # How many instances are still needed.

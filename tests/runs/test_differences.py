@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tui.benchmark import Difference
 from tui.runs.configuration import digest, meaning_of
 from tui.runs.differences import differences
-from tui.runs.entry import Fingerprint, Setting
+from tui.runs.entry import Fingerprint, Setting, value_words
 from tui.runs.variables import Known
 
 BASE = {"engine": "SGLang", "command": "sglang.launch_server", "argument --tp": "2", "nccl": "2.28.9"}
@@ -179,3 +179,19 @@ def test_a_value_means_itself_however_often_it_is_asked(value: str) -> None:
     once = meaning_of(value)
     assert once is not None
     assert meaning_of(once) == once
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "known", "words"),
+    [
+        ("environment NCCL_ALGO", "Ring", True, "Ring"),
+        ("environment NCCL_ALGO", None, True, "unset"),
+        ("environment NCCL_ALGO", None, False, "unknown"),
+        ("environment CUDA_VISIBLE_DEVICES", "", True, '""'),
+        ("argument --enable-metrics", "", True, "given"),
+    ],
+)
+def test_an_unknown_an_unset_an_empty_setting_and_a_switch_have_words_of_their_own(
+    name: str, value: str | None, known: bool, words: str
+) -> None:
+    assert value_words(value, known=known, name=name) == words

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tui.benchmark import BenchSpec
+from tui.benchmark import BenchResult, BenchSpec
 from tui.requests import Prompt
 
 
@@ -31,6 +31,11 @@ class Workload:
         rates = [spec.rate_per_s for spec in self.specs if spec.rate_per_s is not None]
         levels = [f"{rate:g}/s" for rate in rates] or [str(spec.concurrency) for spec in self.specs]
         return f"{', '.join(levels)} {'offered' if rates else 'streams'}; the first: {first}"
+
+
+def goes_on_after(result: BenchResult) -> bool:
+    """Whether the next level of a sweep is run: one that was cancelled, or gave no figures, ends it."""
+    return result.outcome != "cancelled" and result.completed > 0
 
 
 def workload_of(spec: BenchSpec) -> str:

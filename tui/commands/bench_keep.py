@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tui.bench.report import level_name, wrapped
 from tui.benchmark import BenchComparison, BenchResult
+from tui.runs.entry import difference_words
 from tui.runs.keeping import KeptRuns
 from tui.watch.state import WatchState
 
@@ -45,7 +46,7 @@ def told(compared: BenchComparison, *, can_be_baseline: bool) -> Iterator[str]:
     yield f"kept as run {run}; against the baseline {compared.against}, A, it is B:"
     yield compared.sentence
     for each in compared.differences[:SHOWN_DIFFERENCES]:
-        a, b = _value(each.a, known=each.a_known), _value(each.b, known=each.b_known)
+        a, b = difference_words(each)
         yield f"{each.name}: {a} in A, {b} in B"
     more = len(compared.differences) - SHOWN_DIFFERENCES
     if more > 0:
@@ -53,9 +54,3 @@ def told(compared: BenchComparison, *, can_be_baseline: bool) -> Iterator[str]:
     if compared.due:
         yield f"due next: {compared.due}"
     yield f"tminus compare {compared.against} {run} tells all"
-
-
-def _value(value: str | None, *, known: bool) -> str:
-    if not known:
-        return "unknown"
-    return "unset" if value is None else value or "given"

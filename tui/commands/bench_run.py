@@ -8,7 +8,7 @@ import uuid
 from msgspec.structs import replace
 
 from tui.bench.report import exit_code, json_object, level_lines, text_lines
-from tui.bench.workload import Workload
+from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchProgress, BenchRecords, BenchResult, BenchSpec
 from tui.commands import bench_keep, bench_plan, start
 from tui.commands.bench import Heard, Listeners, SourceEnded, bench, without_figures
@@ -148,7 +148,7 @@ class Chain:
         for spec in specs:
             result = await self._level(self._request(spec, options))
             await self._done(result)
-            if result.outcome == "cancelled" or not result.completed or self._stop.is_set():
+            if not goes_on_after(result) or self._stop.is_set():
                 return
 
     def tell_all(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tui.bench.report import text_lines, wrapped
 from tui.engines.counters import figures_of
-from tui.runs.entry import Fingerprint, RunEntry, Setting
+from tui.runs.entry import Fingerprint, RunEntry, Setting, value_words
 from tui.watch.words import clock_text
 from widgets.cells import clip, width
 
@@ -70,7 +70,7 @@ def _fingerprint(fingerprint: Fingerprint) -> Iterator[str]:
 
 def _setting(setting: Setting, room: int) -> Iterator[str]:
     """Yield a setting; a name or value that is too long is whole, and what follows it a line further."""
-    value = _value(setting)
+    value = value_words(setting.value, known=setting.known, name=setting.name)
     source = f"  [{clip(setting.source, SOURCE)}]" if setting.source else ""
     name = setting.name + " " * max(0, room - width(setting.name))
     if width(setting.name) > room or width(value) > VALUE:
@@ -78,11 +78,3 @@ def _setting(setting: Setting, room: int) -> Iterator[str]:
         yield f"      {value}"
     else:
         yield f"  {name}  {value}{source}"
-
-
-def _value(setting: Setting) -> str:
-    if not setting.known:
-        return "unknown"
-    if setting.value is None:
-        return "unset"
-    return setting.value or ("given" if setting.name.startswith("argument ") else '""')

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tui.bench.client_bound import client_bound
 from tui.bench.profiles import MANY
+from tui.bench.report import STAGES
 from tui.benchmark import BenchProgress, BenchResult, BenchSpec, Percentiles
 from tui.present.bench_compared import compared_panel
 from tui.present.figures import figure, latency_text
@@ -14,7 +15,6 @@ from widgets.values import BenchPanel, BenchRow, Mood, ProfileRow
 
 COLUMNS = ("mean", "p50", "p90", "p99")
 SWEEP_COLUMNS = ("tok/s", "TTFT p50", "TPOT", "in flight")
-_STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
 
 
 def bench_panel(state: Meaning) -> BenchPanel:
@@ -50,7 +50,7 @@ def _running(bench: BenchState) -> BenchPanel:
     progress, name = bench.progress, _name(bench.spec)
     if progress is None:
         return BenchPanel(f"{name}starting", Mood.ACTIVE, pending=True)
-    words = [f"{name}{_STAGES[progress.stage]}", *_live(progress)]
+    words = [f"{name}{STAGES[progress.stage]}", *_live(progress)]
     failed = (f"{progress.failed} failed",) if progress.failed else ()
     mood = Mood.WARNING if progress.failed else Mood.ACTIVE
     return BenchPanel(", ".join(words), mood, True, _fraction(progress), warnings=failed)

@@ -1,16 +1,23 @@
 """How the newest benchmark stands to the baseline: ratios in the pane's table, settings that differ."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tui.benchmark import BenchComparison, MetricRatio
-from tui.present.comparison import comparison_mood, ratio_mood, value_text
+from tui.present.comparison import comparison_mood, ratio_mood
+from tui.runs.entry import difference_words
 from tui.watch.bench import BenchState
 from widgets.values import BenchPanel, BenchRow
 
 SHOWN_DIFFERENCES = 6
 RATIO = "vs baseline"
-_ROWS = {"TTFT ms": "TTFT p50", "TPOT ms": "TPOT", "ITL ms": "ITL p99", "E2E ms": "E2E"}
-"""Which metric of the comparison stands in which row of the pane."""
+_ROWS = {
+    "TTFT ms": ("TTFT p50", "p50"),
+    "TPOT ms": ("TPOT", "mean"),
+    "ITL ms": ("ITL p99", "p99"),
+    "E2E ms": ("E2E", "mean"),
+}
+"""Which metric of the comparison stands in which row of the pane, and in which column its figure."""
 
 
 def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
@@ -27,7 +34,7 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
     rows = panel.rows
     columns = panel.columns
     if len(bench.series) == 1 and rows:
-        rows = tuple(_with_ratio(row, ratios.get(_ROWS.get(row.name, ""))) for row in rows)
+        rows = tuple(_with_ratio(row, ratios) for row in rows)
         columns = (*columns, RATIO)
     return replace(
         panel,
@@ -45,18 +52,17 @@ def _kept(compared: BenchComparison, hint: str) -> str:
     return f"kept as run {compared.run}{hint}" if compared.kept else "this run is not kept"
 
 
-def _with_ratio(row: BenchRow, ratio: MetricRatio | None) -> BenchRow:
+def _with_ratio(row: BenchRow, ratios: Mapping[str, MetricRatio]) -> BenchRow:
+    metric, column = _ROWS.get(row.name, ("", ""))
+    ratio = ratios.get(metric)
     if ratio is None:
         return replace(row, cells=(*row.cells, ""))
-    return replace(row, cells=(*row.cells, f"{ratio.ratio:.2f}x"), mood=ratio_mood(ratio))
+    return replace(row, cells=(*row.cells, f"{column} {ratio.ratio:.2f}x"), mood=ratio_mood(ratio))
 
 
 def _differing(compared: BenchComparison) -> tuple[tuple[str, str, str], ...]:
     shown = compared.differences[:SHOWN_DIFFERENCES]
-    rows = [
-        (each.name, value_text(each.a, known=each.a_known), value_text(each.b, known=each.b_known))
-        for each in shown
-    ]
+    rows = [(each.name, *difference_words(each)) for each in shown]
     more = len(compared.differences) - len(shown)
     command, run = ("tminus compare", compared.run) if compared.kept else ("", "")
     return (*rows, (f"{more} more settings differ", command, run)) if more else tuple(rows)

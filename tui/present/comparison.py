@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tui.bench.statistics import LEAST_INSTANCES
 from tui.benchmark import BenchComparison, Difference, MetricRatio, Word
 from tui.present.figures import figure
+from tui.runs.entry import difference_words
 from widgets.cells import clip, plain, width
 from widgets.values import Mood
 
@@ -43,13 +44,6 @@ def comparison_mood(compared: BenchComparison) -> Mood:
     return mood_of(compared.word, compared.a_instances, compared.b_instances)
 
 
-def value_text(value: str | None, *, known: bool) -> str:
-    """Return a setting's value: unknown, unset, "given" for a switch, or what it is."""
-    if not known:
-        return "unknown"
-    return "unset" if value is None else value or "given"
-
-
 def word_text(ratio: MetricRatio) -> str:
     """Return the word of a metric, with how many more instances would settle what can not be told."""
     more = f" ({ratio.needed} more)" if ratio.word == "cannot tell" and ratio.needed else ""
@@ -78,10 +72,7 @@ def _differing(found: Sequence[Difference], columns: int | None) -> list[Line]:
         text = "nothing differs between what is known of the two"
         return [Line(each) for each in _wrapped(text, columns or _TEXT_COLUMNS)]
     rows = [("DIFFERS IN", "A", "B")]
-    rows += [
-        (each.name, value_text(each.a, known=each.a_known), value_text(each.b, known=each.b_known))
-        for each in found
-    ]
+    rows += [(each.name, *difference_words(each)) for each in found]
     rows = [(plain(name), plain(a), plain(b)) for name, a, b in rows]
     widths = [max(width(row[place]) for row in rows) for place in range(3)]
     if columns is not None:

@@ -14,7 +14,7 @@ from tui.replay.evidence_bench import HEADS, bench_figure, bench_times
 from tui.replay.report_chart import chart, legend
 from tui.replay.report_parts import section, table
 from tui.replay.report_style import STYLE
-from tui.runs.entry import Fingerprint, RunEntry
+from tui.runs.entry import Fingerprint, RunEntry, difference_words, value_words
 from tui.runs.exporting.markdown import basis, ratio_words, said
 from tui.runs.exporting.selection import (
     Groups,
@@ -25,7 +25,6 @@ from tui.runs.exporting.selection import (
     succeeded,
     sweeps,
     told_of,
-    value_words,
 )
 from tui.runs.exporting.table import moment
 from tui.watch.words import clock_text
@@ -108,10 +107,7 @@ def _comparison(compared: BenchComparison | None) -> Iterator[str]:
 
 
 def _differences(compared: BenchComparison) -> str:
-    rows = [
-        (each.name, value_words(each.a, known=each.a_known), value_words(each.b, known=each.b_known))
-        for each in compared.differences
-    ]
+    rows = [(each.name, *difference_words(each)) for each in compared.differences]
     return table(("setting", "A", "B"), rows) if rows else "<p>No setting is known to differ.</p>"
 
 
@@ -242,7 +238,7 @@ def _settings(groups: Groups) -> Iterator[str]:
 
 def _fingerprint(fingerprint: Fingerprint) -> str:
     rows = [
-        (each.name, value_words(each.value, known=each.known), each.source or "-")
+        (each.name, value_words(each.value, known=each.known, name=each.name), each.source or "-")
         for each in fingerprint.settings
     ]
     words = {

@@ -8,9 +8,11 @@ from typing import Literal
 
 import msgspec
 
-from tui.benchmark import BenchRecord, BenchResult
+from tui.benchmark import BenchRecord, BenchResult, Difference
 from tui.event_base import Part
 
+ARGUMENT = "argument "
+"""How the names of settings begin that stand in the command line."""
 Origin = Literal["tminus", "sglang", "vllm", "aiperf"]
 
 
@@ -26,6 +28,23 @@ class Setting(Part, frozen=True, kw_only=True):
     value: str | None
     source: str = ""
     known: bool = True
+
+
+def value_words(value: str | None, *, known: bool, name: str) -> str:
+    """Return a setting's value in words: unknown, unset, given (a switch), two quotes where it is empty."""
+    if not known:
+        return "unknown"
+    if value is None:
+        return "unset"
+    return value or ("given" if name.startswith(ARGUMENT) else '""')
+
+
+def difference_words(each: Difference) -> tuple[str, str]:
+    """Return what a setting was in A and in B, in words."""
+    return (
+        value_words(each.a, known=each.a_known, name=each.name),
+        value_words(each.b, known=each.b_known, name=each.name),
+    )
 
 
 class Fingerprint(Part, frozen=True, kw_only=True):

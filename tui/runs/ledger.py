@@ -45,9 +45,6 @@ class Ledger:
         self._notices: list[str] = []
         self._file = LedgerFile(path, self._tell, busy_s=busy_s)
 
-    def close(self) -> None:
-        """Nothing is open between two calls; here so that another kind of ledger could be."""
-
     def notice(self) -> str:
         """Return, once, what has happened to the file or could not be read of it; "" when all is well."""
         told = "; ".join(self._notices)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tui.bench.workload import Workload
+from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchResult, BenchSpec
 from tui.engines.counters import counters_for
 from tui.requests import BenchRequest, ProbePlan
@@ -57,7 +57,7 @@ class Benching:
         """Whether another level follows this result; a run that gave no figures ends the chain."""
         if result.run != self._run:
             return False
-        if result.outcome != "done" and not (result.outcome == "failed" and result.completed):
+        if not goes_on_after(result):
             self._left.clear()
         return bool(self._left)
 

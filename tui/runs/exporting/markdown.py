@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tui.benchmark import BenchComparison, MetricRatio
-from tui.runs.entry import RunEntry
-from tui.runs.exporting.selection import Selection, model_of, succeeded, told_of, value_words
+from tui.runs.entry import RunEntry, difference_words
+from tui.runs.exporting.selection import Selection, model_of, succeeded, told_of
 from tui.runs.exporting.table import moment
 
 UNKNOWN = "-"
@@ -62,10 +62,7 @@ def _compared(compared: BenchComparison | None) -> Iterator[str]:
     yield f"**B against A:** {plain(said(compared))}"
     yield ""
     if compared.differences:
-        rows = [
-            (each.name, value_words(each.a, known=each.a_known), value_words(each.b, known=each.b_known))
-            for each in compared.differences
-        ]
+        rows = [(each.name, *difference_words(each)) for each in compared.differences]
         yield from _table(("differs", "A", "B"), rows)
     else:
         yield "No setting is known to differ."

@@ -66,10 +66,3 @@ def told_of(result: BenchResult) -> str:
     """Return in a sentence how a run went, and that its client was the limit where it was; "" for nothing."""
     bound = client_bound(result)
     return "; ".join(filter(None, (result.sentence, bound and f"client-bound: {bound}")))
-
-
-def value_words(value: str | None, *, known: bool) -> str:
-    """Return a setting's value in words: one that is unset and one that is not known differ."""
-    if not known:
-        return "unknown"
-    return "unset" if value is None else value or "given"
