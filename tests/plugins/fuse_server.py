@@ -67,7 +67,8 @@ class Server:
         self._questions = questions
         self._seen: set[tuple[str, int, int]] = set()
         self._free_s = 0.0
-        self._dead = False
+        self._dies_with = 0
+        self._stuck: set[int] = set()
 
     def serve(self) -> None:
         """Go on until the input ends."""
@@ -81,8 +82,18 @@ class Server:
             if self._device in ready:
                 self._take()
 
+    @property
+    def _dead(self) -> bool:
+        return 0 < self._dies_with <= len(self._stuck)
+
     def _obey(self, told: bytes) -> bool:
-        self._dead = self._dead or b"dead" in told
+        """Take "dead N": data is answered no more, and nothing once N processes wait for some.
+
+        Who is caught at another question waits in state S, where a dead disk would show D: FUSE can be
+        interrupted there.
+        """
+        if told.startswith(b"dead"):
+            self._dies_with = int(told.split()[1])
         return bool(told)
 
     def _take(self) -> None:
@@ -91,6 +102,9 @@ class Server:
         except FileNotFoundError:  # the process that asked was killed meanwhile
             return
         self._note(asked)
+        if self._dies_with and asked.op == Op.READ:
+            self._stuck.add(asked.pid)
+            return
         if self._dead:
             return
         self._wait(asked.read_bytes)

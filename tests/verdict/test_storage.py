@@ -67,6 +67,11 @@ class Case:
     dies: Literal["before", "seen"] | None = None
     inside: bool = False
 
+    @property
+    def readers(self) -> int:
+        """How many of them touch files."""
+        return sum(what != "waits" for what in self.does)
+
 
 CASES = {
     "slow, mapped": Case(("maps", "waits")),
@@ -129,7 +134,7 @@ async def _watch(case: Case, mount: FuseMount, ranks: list[int], nvml_stub: Nvml
     server = {mount.pid, *ranks}
     if case.dies == "before":
         until(lambda: any(each.what == "READ" for each in mount.asked()), STARTED_S)
-        mount.die()
+        mount.die(case.readers)
     held = {gpu: [(pid, 8_000)] for gpu, pid in enumerate(ranks)}
     stub = nvml_stub.environment(
         gpus=len(ranks), start_s=time.monotonic() - 1.5e6, load_s=1e6, processes=held
@@ -165,7 +170,7 @@ def _hung_after_death(mount: FuseMount, case: Case) -> Callable[[Watched], bool]
     def stands(watched: Watched) -> bool:
         nonlocal died
         if not died and _seen_to_load(watched):
-            mount.die()
+            mount.die(case.readers)
             died = True
         return died and _stands_hung(watched)
 
