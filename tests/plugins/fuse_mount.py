@@ -80,10 +80,10 @@ class FuseMount:
         """How many there are."""
         return len(NAMES)
 
-    def die(self, readers: int) -> None:
-        """Answer nothing any more once so many processes wait for data; who asks waits until it is closed."""
+    def die(self) -> None:
+        """Answer nothing any more, once all who read wait for data; who asks waits until this is closed."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"dead {readers}\n")
+        self._process.stdin.write("dead\n")
         self._process.stdin.flush()
 
     def asked(self) -> list[Asked]:

@@ -12,6 +12,7 @@ then answers all who wait with an error. The program dies with it.
 
 import ctypes
 import json
+import math
 import os
 import select
 import signal
@@ -25,6 +26,11 @@ from fuse_protocol import MOST_BYTES, Folder, Op, Question, question
 from simulated_ranks import die_with_parent
 
 MIB = 1024 * 1024
+DEAD = "DEAD"
+"""Stands among the questions from where on none is answered."""
+CAUGHT_S = 5.0
+"""So long after the first data that does not come, all who read are caught at some, however busy the machine."""
+LOOK_MS = 200
 LONGEST_S = 600
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 0x40000
@@ -67,8 +73,8 @@ class Server:
         self._questions = questions
         self._seen: set[tuple[str, int, int]] = set()
         self._free_s = 0.0
-        self._dies_with = 0
-        self._stuck: set[int] = set()
+        self._dies = self._dead = False
+        self._dead_s = math.inf
 
     def serve(self) -> None:
         """Go on until the input ends."""
@@ -76,25 +82,28 @@ class Server:
         poll.register(0, select.POLLIN)
         poll.register(self._device, select.POLLIN)
         while True:
-            ready = {number for number, _ in poll.poll()}
+            ready = {number for number, _ in poll.poll(LOOK_MS)}
+            if not self._dead and time.monotonic() >= self._dead_s:
+                self._dead = True
+                print(DEAD, 0, 0, file=self._questions, flush=True)
             if 0 in ready and not self._obey(os.read(0, 64)):
                 return
             if self._device in ready:
                 self._take()
 
-    @property
-    def _dead(self) -> bool:
-        return 0 < self._dies_with <= len(self._stuck)
-
     def _obey(self, told: bytes) -> bool:
-        """Take "dead N": data is answered no more, and nothing once N processes wait for some.
-
-        Who is caught at another question waits in state S, where a dead disk would show D: FUSE can be
-        interrupted there.
-        """
-        if told.startswith(b"dead"):
-            self._dies_with = int(told.split()[1])
+        self._dies = self._dies or b"dead" in told
         return bool(told)
+
+    def _withheld(self, asked: Question) -> bool:
+        """Tell whether there is no answer: first to those who want data, a while later to anybody.
+
+        Who waits for another answer than data can be interrupted, and is in state S; a dead disk shows D.
+        """
+        if self._dies and asked.op == Op.READ:
+            self._dead_s = min(self._dead_s, time.monotonic() + CAUGHT_S)
+            return True
+        return self._dead
 
     def _take(self) -> None:
         try:
@@ -102,10 +111,7 @@ class Server:
         except FileNotFoundError:  # the process that asked was killed meanwhile
             return
         self._note(asked)
-        if self._dies_with and asked.op == Op.READ:
-            self._stuck.add(asked.pid)
-            return
-        if self._dead:
+        if self._withheld(asked):
             return
         self._wait(asked.read_bytes)
         answer = self._folder.answer(asked)

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import pytest
 from agent_process import alive, until
 from fuse_mount import NAMES, Asked, FuseMount, NoFuse
+from fuse_server import DEAD
 from loading_watch import STARTED_S, Watched, agent_on, judge, ranks_of, server_command, server_environment
 
 from tui.events import Checkpoint, Gpus, Notice
@@ -66,11 +67,6 @@ class Case:
     does: tuple[str, ...]
     dies: Literal["before", "seen"] | None = None
     inside: bool = False
-
-    @property
-    def readers(self) -> int:
-        """How many of them touch files."""
-        return sum(what != "waits" for what in self.does)
 
 
 CASES = {
@@ -134,7 +130,8 @@ async def _watch(case: Case, mount: FuseMount, ranks: list[int], nvml_stub: Nvml
     server = {mount.pid, *ranks}
     if case.dies == "before":
         until(lambda: any(each.what == "READ" for each in mount.asked()), STARTED_S)
-        mount.die(case.readers)
+        mount.die()
+        until(lambda: any(each.what == DEAD for each in mount.asked()), STARTED_S)
     held = {gpu: [(pid, 8_000)] for gpu, pid in enumerate(ranks)}
     stub = nvml_stub.environment(
         gpus=len(ranks), start_s=time.monotonic() - 1.5e6, load_s=1e6, processes=held
@@ -170,7 +167,7 @@ def _hung_after_death(mount: FuseMount, case: Case) -> Callable[[Watched], bool]
     def stands(watched: Watched) -> bool:
         nonlocal died
         if not died and _seen_to_load(watched):
-            mount.die(case.readers)
+            mount.die()
             died = True
         return died and _stands_hung(watched)
 
