@@ -29,7 +29,7 @@ MIB = 1024 * 1024
 DEAD = "DEAD"
 """Stands among the questions from where on none is answered."""
 CAUGHT_S = 5.0
-"""So long after the first data that does not come, all who read are caught at some, however busy the machine."""
+"""So long after data first did not come, all who read are caught at some, however busy the machine."""
 LOOK_MS = 200
 LONGEST_S = 600
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
