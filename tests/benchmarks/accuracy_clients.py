@@ -125,7 +125,7 @@ class Ours:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """One of the two clients beside this file, aiohttp_client.py and httpx_client.py."""
+    """One of the plain clients beside this file: that on bare uvloop is the floor."""
 
     library: str
 

@@ -44,7 +44,7 @@ def clients(options: argparse.Namespace) -> Iterator[Client]:
     else:
         say("(no uvloop and orjson beside --python: the generator is measured without)")
     yield Ours(options.python, quick=False)
-    for library in ("aiohttp", "httpx"):
+    for library in ("uvloop", "aiohttp", "httpx"):
         if version(sys.executable, library):
             yield Plain(library)
         else:

@@ -1,4 +1,4 @@
-"""What the two plain clients ask, and how they make figures of what they stamped."""
+"""What the plain clients ask, and how they make figures of what they stamped."""
 
 from dataclasses import dataclass, field
 from typing import Any

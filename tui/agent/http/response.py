@@ -9,6 +9,7 @@ from __future__ import annotations
 HEAD_LIMIT_BYTES = 256 * 1024
 LINE_LIMIT_BYTES = 16 * 1024
 BODY_LIMIT_BYTES = 64 * 1024 * 1024
+TOO_LARGE = "a response of more than %d MiB" % (BODY_LIMIT_BYTES >> 20)
 
 
 class FramingError(Exception):
@@ -16,19 +17,22 @@ class FramingError(Exception):
 
 
 class Response:
-    """One response being received. ``status`` is 0 until its head is complete; ``done`` says it is whole."""
+    """One response being received. ``status`` is 0 until its head is complete; ``done`` says it is whole.
+
+    ``lone`` is the size line of what was fed last if that was exactly one chunk, else b"". Other bytes of the
+    same length that begin with it and end with CRLF are one chunk, too.
+    """
 
     __slots__ = (
         "_after_data",
         "_chunked",
         "_left",
-        "_like",
-        "_like_bytes",
         "_rest",
         "_size",
         "_trailers",
         "done",
         "headers",
+        "lone",
         "status",
     )
 
@@ -42,7 +46,7 @@ class Response:
         self._after_data = False
         self._trailers = False
         self._size = 0
-        self._like, self._like_bytes = b"", 0  # the size line of the last lone chunk, and its whole length
+        self.lone = b""
 
     @property
     def until_close(self) -> bool:
@@ -54,8 +58,16 @@ class Response:
         """True when the connection may carry another request after this response."""
         return self.done and not self._rest and "close" not in self.headers.get("connection", "").lower()
 
+    @property
+    def between_chunks(self) -> bool:
+        """True when what comes next is the size line of a chunk, or the last one."""
+        return self._chunked and not (
+            self._left or self._after_data or self._trailers or self._rest or self.done
+        )
+
     def feed(self, data: bytes) -> bytes:
         """Take what arrived and return the part of the body in it. Raises FramingError."""
+        self.lone = b""
         if self.status == 0:
             data = self._head(data)
             if self.status == 0:
@@ -63,7 +75,7 @@ class Response:
         body = (self._one_chunk(data) or self._dechunk(data)) if self._chunked else self._plain(data)
         self._size += len(body)
         if self._size > BODY_LIMIT_BYTES:
-            raise FramingError("a response of more than %d MiB" % (BODY_LIMIT_BYTES >> 20))
+            raise FramingError(TOO_LARGE)
         return body
 
     def _head(self, data: bytes) -> bytes:
@@ -126,16 +138,13 @@ class Response:
 
     def _one_chunk(self, data: bytes) -> bytes:
         """Return the body of a read that is exactly one chunk, as most are; b"" for any other."""
-        if self._left or self._after_data or self._trailers or self._rest:
+        if not data.endswith(b"\r\n") or not self.between_chunks:
             return b""
-        if not data.endswith(b"\r\n"):
-            return b""
-        if len(data) == self._like_bytes and data.startswith(self._like):
-            return data[len(self._like) : -2]
         end = data.find(b"\r\n", 1, 16)
-        if end < 0 or not data[:end].isalnum() or _chunk_size(data[:end]) != len(data) - end - 4:
+        size = len(data) - end - 4
+        if end < 0 or size < 1 or not data[:end].isalnum() or _chunk_size(data[:end]) != size:
             return b""
-        self._like, self._like_bytes = data[: end + 2], len(data)
+        self.lone = data[: end + 2]
         return data[end + 2 : -2]
 
     def _dechunk(self, data: bytes) -> bytes:

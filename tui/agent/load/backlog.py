@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SLICE_S = 0.0003
 LONG_SLICE_S = 0.003  # once so much waits to be read that memory matters more than stamps
 BACKLOG_BYTES = 32 * 1024 * 1024
-_READS_AT_ONCE = 8
+_READS_AT_ONCE = 16
 
 
 class Backlog:
@@ -86,8 +86,7 @@ class Backlog:
             flight = self._waiting[0]
             reads = flight.exchange.reads
             self._reader = self._reader or StreamReader()
-            for moment_s, data in reads[self._position : self._position + _READS_AT_ONCE]:
-                self._reader.feed(moment_s, data)
+            self._reader.feed_all(reads[self._position : self._position + _READS_AT_ONCE])
             self._position += _READS_AT_ONCE
             if self._position >= len(reads):
                 self._complete(flight, self._reader)

@@ -194,10 +194,7 @@ class Tally:
             self.ttfo.add(answer.first_content_s - t0)
         if tpot_s is not None:
             self.tpot.add(tpot_s)
-        before_s = first_s
-        for after_s in answer.stamps_s[1:]:
-            self.itl.add(after_s - before_s)
-            before_s = after_s
+        self.itl.add_gaps(answer.stamps_s)
 
     def _count_input(self, tokens: int | None) -> None:
         known = self.input_tokens is not None and tokens is not None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 OUTPUT_NAMES = ("content", "refusal")
 REASONING_NAMES = ("reasoning_content", "reasoning")
 
 
-# Looking for a number in bytes costs an eighth of looking for bytes in them; 10 and 13 are the line ends.
-_QUOTE, _ESCAPE = b'"\\'
+# What no text of a mould holds.
+_odd = re.compile(rb'["\\\r\n]').search
 
 
 class Mould:
@@ -22,21 +24,20 @@ class Mould:
     text in its place: it carries text, and all else in it is known. To decode it would cost 12 µs.
     """
 
-    __slots__ = ("_after", "_around", "_before", "reasoning")
+    __slots__ = ("_after", "_before", "reasoning")
 
     def __init__(self) -> None:
         self._before = self._after = b""
-        self._around = 0
         self.reasoning = False
 
-    def fits(self, data: bytes) -> bool:
-        """Tell whether an event is of this mould and carries text."""
-        if not self._around or not data.startswith(self._before) or not data.endswith(self._after):
+    def fits(self, events: Sequence[bytes]) -> bool:
+        """Tell whether all these events are of this mould and carry text."""
+        before, after = self._before, self._after
+        if not before:
             return False
-        text = data[len(self._before) : -len(self._after)]
-        return len(data) > self._around and not (
-            _QUOTE in text or _ESCAPE in text or 10 in text or 13 in text
-        )
+        first, last = len(before), -len(after)
+        texts = [event[first:last] for event in events if event.startswith(before) and event.endswith(after)]
+        return len(texts) == len(events) and all(texts) and not _odd(b"".join(texts))
 
     def learn(self, data: bytes, chunk: dict[str, Any]) -> None:
         """Take the mould of an event, given its JSON, when that holds text.
@@ -51,7 +52,6 @@ class Mould:
             return
         at = data.index(quoted) + 1
         self._before, self._after = data[:at], data[at + len(word) :]
-        self._around = len(self._before) + len(self._after)
         self.reasoning = name in REASONING_NAMES
 
 

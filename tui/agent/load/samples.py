@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 P99_SAMPLES = 100
 
@@ -17,10 +18,19 @@ class Samples:
 
     def add(self, seconds: float) -> None:
         """Add one duration in seconds."""
-        key = round(seconds * 1e6)
-        self._counts[key] = self._counts.get(key, 0) + 1
-        self._sum_s += seconds
-        self.count += 1
+        self.add_all([seconds])
+
+    def add_gaps(self, moments_s: list[float]) -> None:
+        """Add the durations between these moments."""
+        self.add_all(list(map(operator.sub, moments_s[1:], moments_s)))
+
+    def add_all(self, seconds: list[float]) -> None:
+        """Add some durations in seconds."""
+        counts = self._counts
+        for key in [round(one * 1e6) for one in seconds]:
+            counts[key] = counts.get(key, 0) + 1
+        self._sum_s += sum(seconds)
+        self.count += len(seconds)
 
     @property
     def mean_ms(self) -> float | None:

@@ -9,6 +9,7 @@ of the answer.
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
 from tui.agent.load.fast import json_reader
@@ -16,6 +17,7 @@ from tui.agent.load.mould import OUTPUT_NAMES, REASONING_NAMES, Mould
 from tui.agent.mask import mask_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from tui.agent.load.connections import Exchange
@@ -25,6 +27,7 @@ _DETAIL_CHARACTERS = 200
 NAME_CHARACTERS = 4096
 _MOST_TOKENS = 1000000000
 _decode = json_reader()
+_moment_s, _data = itemgetter(0), itemgetter(1)
 
 
 class Answer:
@@ -66,12 +69,12 @@ class Answer:
         self.fault = ""
         self.detail = ""
 
-    def add_text(self, moment_s: float, *, reasoning: bool) -> None:
-        """Note a chunk with text."""
-        self.stamps_s.append(moment_s)
-        self.last_s = moment_s
+    def add_texts(self, moments_s: Sequence[float], *, reasoning: bool) -> None:
+        """Note chunks with text."""
+        self.stamps_s += moments_s
+        self.last_s = moments_s[-1]
         if self.first_content_s is None and not reasoning:
-            self.first_content_s = moment_s
+            self.first_content_s = moments_s[0]
 
     def fail(self, fault: str, detail: str) -> None:
         """Keep the first fault."""
@@ -92,11 +95,24 @@ class StreamReader:
         self._data: list[bytes] = []
         self._mould = Mould()
 
+    def feed_all(self, reads: list[tuple[float, bytes]]) -> None:
+        """Take some reads: at once where all are like one that was read before, which is much cheaper."""
+        if not reads:
+            return
+        if self._clean and self._mould.fits(list(map(_data, reads))):
+            self.answer.add_texts(list(map(_moment_s, reads)), reasoning=self._mould.reasoning)
+        elif len(reads) > 1:
+            middle = len(reads) // 2
+            self.feed_all(reads[:middle])
+            self.feed_all(reads[middle:])
+        else:
+            self._feed_slowly(*reads[0])
+
     def feed(self, moment_s: float, data: bytes) -> None:
         """Take one read."""
-        if self._mould.fits(data) and not (self._pieces or self._data or self._event):
-            self.answer.add_text(moment_s, reasoning=self._mould.reasoning)
-            return
+        self.feed_all([(moment_s, data)])
+
+    def _feed_slowly(self, moment_s: float, data: bytes) -> None:
         if self._is_one_event(data):
             chunk = self._dispatch_text(moment_s, data[6:-2], b"")
             if chunk is not None and self.texts is None:
@@ -122,6 +138,11 @@ class StreamReader:
         self._pieces = [rest] if rest else []
         for line in lines:
             self._line(moment_s, line)
+
+    @property
+    def _clean(self) -> bool:
+        """True between two events."""
+        return not (self._pieces or self._data or self._event)
 
     def _feed_each(self, moment_s: float, data: bytes) -> None:
         *events, rest = data.split(b"\n\n")
@@ -211,7 +232,7 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
             answer.finish = plain(finish[:_DETAIL_CHARACTERS])
             answer.last_s = moment_s
     if text or reasoning:
-        answer.add_text(moment_s, reasoning=not text)
+        answer.add_texts((moment_s,), reasoning=not text)
 
 
 def _count_tokens(answer: Answer, usage: dict[str, Any]) -> None:
@@ -224,8 +245,7 @@ def _count_tokens(answer: Answer, usage: dict[str, Any]) -> None:
 def read_exchange(exchange: Exchange) -> Answer:
     """Read all of an exchange's stream at once."""
     reader = StreamReader()
-    for moment_s, data in exchange.reads:
-        reader.feed(moment_s, data)
+    reader.feed_all(exchange.reads)
     reader.close(exchange.ended_s)
     return reader.answer
 
