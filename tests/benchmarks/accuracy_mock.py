@@ -61,9 +61,9 @@ def build(folder: Path) -> Path:
 
 
 @contextmanager
-def mock(program: Path, first_ms: float, interval_ms: float) -> Generator[Mock]:
-    """Run the mock."""
-    command = [program, "0", str(first_ms), str(interval_ms)]
+def mock(program: Path, first_ms: float, interval_ms: float, *, in_steps: bool) -> Generator[Mock]:
+    """Run the mock; ``in_steps``, all streams get their tokens at the same moments."""
+    command = [program, "0", str(first_ms), str(interval_ms), *(["steps"] if in_steps else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         port = process.stdout.readline().split()[1]

@@ -1,6 +1,6 @@
 """Measure the load generator, and other clients beside it, against a server whose schedule is known.
 
-    python tests/benchmarks/bench_accuracy.py [--streams 1,16,64,256] [--repeats 3] [--json FILE]
+    python tests/benchmarks/bench_accuracy.py [--streams 1,16,64,256] [--repeats 3] [--in-steps] [--json FILE]
         [--aiperf PYTHON] [--guidellm PYTHON] [--vllm PYTHON]
 
 Builds mock_schedule.c with gcc and prints, for each number of streams, a line a client: what it claims, each
@@ -63,7 +63,7 @@ def run_once(client: Client, program: Path, streams: int, options: argparse.Name
     """Run a client once against a mock of its own."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        mock(program, options.first_ms, options.interval_ms) as server,
+        mock(program, options.first_ms, options.interval_ms, in_steps=options.in_steps) as server,
     ):
         job = Job(server.url, streams, requests_of(streams), options.tokens, options.words, Path(folder))
         began_s = time.monotonic()
@@ -102,6 +102,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--tokens", type=int, default=128)
     made.add_argument("--words", type=int, default=256)
     made.add_argument("--repeats", type=int, default=1)
+    made.add_argument("--in-steps", action="store_true", help="all tokens of a step at once, as engines do")
     made.add_argument("--only", default="", help="only clients whose names contain this")
     made.add_argument("--python", default=sys.executable, help="the interpreter of the generator")
     made.add_argument("--json", type=Path, help="write all rows to this file")

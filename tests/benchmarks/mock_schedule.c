@@ -2,7 +2,10 @@
  * interval, whatever the client does. It measures what it really did, so that a client's claims can be compared
  * with the truth and not with the intention.
  *
- *     mock_schedule PORT FIRST_MS INTERVAL_MS        (PORT 0: any; "listening PORT" is printed)
+ *     mock_schedule PORT FIRST_MS INTERVAL_MS [steps]        (PORT 0: any; "listening PORT" is printed)
+ *
+ * With "steps" all streams get their tokens at the same moments, as in an engine whose every step makes one token for
+ * each; a first token then waits for the next of these moments.
  *
  * POST /v1/chat/completions streams "max_tokens" (or "max_completion_tokens") tokens. GET /v1/models lists "mock".
  * GET /requests lists each request in the order of arrival: when it arrived, when its first and its last token
@@ -34,6 +37,7 @@ static int streams[CONNECTIONS], stream_count;
 static struct record *records;
 static int record_count;
 static double first_s, interval_s;
+static int in_steps;
 static int poller, timer;
 
 static double now_s(void) {
@@ -104,6 +108,7 @@ static void begin_stream(int fd, const char *body, double arrival) {
     c->sent = 0;
     c->streaming = 1;
     c->due = arrival + first_s;
+    if (in_steps) c->due = ((long)(c->due / interval_s) + 1) * interval_s;
     if (record_count == RECORDS) fail("too many requests");
     c->record = &records[record_count++];
     memset(c->record, 0, sizeof *c->record);
@@ -217,7 +222,8 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 4) return 2;
+    if (count < 4 || count > 5) return 2;
+    in_steps = count == 5 && !strcmp(arguments[4], "steps");
     first_s = atof(arguments[2]) / 1e3;
     interval_s = atof(arguments[3]) / 1e3;
     records = calloc(RECORDS, sizeof *records);
