@@ -114,6 +114,23 @@ def test_what_is_changed_is_no_longer_called_as_it_stands_in_the_file() -> None:
     assert changed(decode, {"output_tokens": 7}).name == "decode (changed)"
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"concurrencies": (1, 5000)},
+            "decode: concurrency must be a whole number from 1 to 4,096, not 5000",
+        ),
+        ({"rates": (2e6,)}, "decode: rate must be a number from 0.001 to 1,000,000"),
+        ({"output_tokens": 10**7}, "decode: output_tokens must be a whole number from 1 to 1,000,000"),
+        ({"concurrencies": tuple(range(1, 40))}, "decode: concurrency must have 1 to 32 levels, not 39"),
+    ],
+)
+def test_a_change_is_held_to_what_a_file_may_say(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(WrongProfile, match=words):
+        changed(our_profiles()["decode"], changes)
+
+
 def test_requests_or_a_time_that_is_asked_for_replaces_the_profiles_other_bound() -> None:
     decode = our_profiles()["decode"]
 

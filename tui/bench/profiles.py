@@ -93,6 +93,7 @@ def changed(profile: Profile, changes: Mapping[str, object]) -> Profile:
     """
     if not changes:
         return profile
+    _check_values(changes, profile.name)
     given = dict(changes)
     if "rates" in given and not profile.rates:
         given = {"concurrencies": (), "requests": None, "requests_per_stream": None} | given
@@ -179,11 +180,7 @@ def _profile(name: str, body: Mapping[str, object], where: str) -> Profile:
         if key not in KEYS:
             raise WrongProfile(f"{where}: [{name}] has no key {key!r}", key.replace("-", "_"), tuple(KEYS))
         field, reader = KEYS[key]
-        try:
-            values[field] = reader(value)
-        except ValueError as error:
-            choices: tuple[str, ...] = getattr(error, "choices", ())
-            raise WrongProfile(f"{where}: [{name}] {key} {error}", str(value), choices) from None
+        values[field] = _read(reader, value, f"{where}: [{name}] ", key)
     return _checked(Profile(name=name, where=where, **values), f"{where}: [{name}]")
 
 
@@ -205,6 +202,24 @@ def _checked(profile: Profile, where: str) -> Profile:
     return profile
 
 
+def _check_values(changes: Mapping[str, object], name: str) -> None:
+    """Hold changes to what a file may say."""
+    for key, (field, reader) in KEYS.items():
+        value = changes.get(field)
+        if isinstance(value, tuple):
+            value = list(cast("tuple[object]", value))
+        if value is not None:
+            _read(reader, value, f"{name}: ", key)
+
+
+def _read(reader: Callable[[object], object], value: object, where: str, key: str) -> object:
+    try:
+        return reader(value)
+    except ValueError as error:
+        choices: tuple[str, ...] = getattr(error, "choices", ())
+        raise WrongProfile(f"{where}{key} {error}", str(value), choices) from None
+
+
 def _whole(least: int, most: int) -> Callable[[object], int]:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -217,7 +232,7 @@ def _whole(least: int, most: int) -> Callable[[object], int]:
 def _number(least: float, most: float) -> Callable[[object], float]:
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise ValueError(f"must be a number from {least:,g} to {most:,g}, not {value!r}")
+            raise ValueError(f"must be a number from {least:,.10g} to {most:,.10g}, not {value!r}")
         return float(value)
 
     return read

@@ -51,8 +51,6 @@ def _server(entry: RunEntry, number: int | None) -> str:
         words.append(f"start {number} of its configuration")
     if entry.ready_for_s is not None:
         words.append(f"ready for {clock_text(entry.ready_for_s)} before")
-    if entry.idle_before_s is not None:
-        words.append(f"idle for {clock_text(entry.idle_before_s)} before")
     return ", ".join(words)
 
 

@@ -158,7 +158,6 @@ def run_object(entry: RunEntry, start_number: int | None, baseline: bool) -> dic
         "instance": entry.instance.key or None,
         "instance_number": start_number,
         "ready_for_s": entry.ready_for_s,
-        "idle_before_s": entry.idle_before_s,
         **json_object(entry.result, figures_of(entry.result)),
         "workload": entry.workload,
     }

@@ -97,7 +97,7 @@ class RunEntry(Part, frozen=True, kw_only=True):
 
     ``workload`` is what must be the same for two runs to be compared (tui/bench/workload.py makes it from a
     spec). ``origin`` tells who measured; an outside run lacks what its client kept to itself. ``ready_for_s``
-    is how long the server had been ready, ``idle_before_s`` how long no request had been seen.
+    is how long the server had been ready.
     """
 
     result: BenchResult
@@ -108,7 +108,6 @@ class RunEntry(Part, frozen=True, kw_only=True):
     host: str
     origin: Origin = "tminus"
     ready_for_s: float | None = None
-    idle_before_s: float | None = None
     records: tuple[BenchRecord, ...] = ()
 
     @property

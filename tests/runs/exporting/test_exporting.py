@@ -114,6 +114,20 @@ def test_imported_runs_are_read_back_equal(tmp_path: Path) -> None:
     assert entries([path], Wanted()) == imported
 
 
+@pytest.mark.parametrize("name", ["ABCD0001", "../../x", "abcd", "abcd00012"])
+def test_json_whose_runs_have_names_that_nobody_could_give_is_refused(tmp_path: Path, name: str) -> None:
+    entry = run_entry()
+    path = tmp_path / "runs.json"
+    path.write_text(json_text([replace(entry, result=replace(entry.result, run=name))]))
+
+    with pytest.raises(ImportFault, match="eight hexadecimal digits name a run"):
+        entries([path], Wanted())
+
+
+def test_plain_text_of_others_makes_no_link_and_no_mention() -> None:
+    assert plain("www.evil.example #12 @team") == "www<!-- -->.evil.example #<!-- -->12 @<!-- -->team"
+
+
 def test_json_of_a_later_version_is_refused_politely(tmp_path: Path) -> None:
     path = tmp_path / "runs.json"
     path.write_text(json.dumps(json.loads(json_text([run_entry()])) | {"version": 2}))
@@ -173,7 +187,8 @@ def test_no_name_becomes_markup() -> None:
     text = markdown(Selection([hostile()]))
 
     assert "<img" not in text
-    assert "@" not in text
+    assert "@<!-- -->team" in text
+    assert "http:<!-- -->//evil" in text
     assert "://" not in text
     assert text.splitlines()[2].replace("\\|", "").count("|") == 13
 

@@ -49,6 +49,10 @@ CASES: dict[str, tuple[str | bytes, str]] = {
     "NaN": (with_fields(duration=float("nan")), "line 1: expected `float` > 0.0 - at `$.duration`"),
     "date": (with_fields(date="yesterday"), "line 1: its date is none: yesterday"),
     "red date": (with_fields(date="\x1b[31mred"), "line 1: its date is none: red"),
+    "no run": (
+        json.dumps({"format": "tminus runs", "version": 1, "runs": [{}]}),
+        "line 1: object missing required field `result` - at `$.runs[0]`",
+    ),
     "lists": (with_fields(ttfts=[0.1]), "line 1: the lists of its requests differ in length"),
     "negative times": (with_fields(ttfts=[-1.0] * 12), "line 1: request 1 has a time that is none"),
     "NaN gaps": (with_fields(itls=[[float("nan")]] * 12), "line 1: request 1 has a time that is none"),

@@ -5,6 +5,7 @@ those of tui/runs/entry.py and tui/benchmark.py, units in their names.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, cast
@@ -18,6 +19,7 @@ from tui.transport.clean import clean
 
 FORMAT = "tminus runs"
 VERSION = 1
+_ID = re.compile("[0-9a-f]{8}")
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +48,11 @@ def runs_of(found: Found) -> list[RunEntry]:
     if isinstance(version, int) and version > VERSION:
         found.refuse(f"it was written by a newer tminus (version {version} of the format): use that one")
     fields = cast("dict[str, object]", _cleaned(found.fields, found))
-    return replace(found, fields=fields).read_as(Exchange).runs
+    runs = replace(found, fields=fields).read_as(Exchange).runs
+    for each in runs:
+        if not _ID.fullmatch(each.id):
+            found.refuse(f"a run in it is called {each.id[:40]!r}: eight hexadecimal digits name a run")
+    return runs
 
 
 def _cleaned(value: object, found: Found) -> object:

@@ -12,8 +12,10 @@ from tui.runs.exporting.selection import Selection, model_of, succeeded, told_of
 from tui.runs.exporting.table import moment
 
 UNKNOWN = "-"
-_MARKUP = re.compile(r"([\\`*_\[\]#|~])")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+_MARKUP = re.compile(r"([\\`*_\[\]|~])")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+# Hosts of repositories make links and mentions of the text that shows: no escape stops them, a comment does.
+_LINKS = re.compile(r"(www(?=\.)|:(?=//)|[@#])", re.IGNORECASE)
 
 
 def markdown(selection: Selection) -> str:
@@ -25,7 +27,7 @@ def markdown(selection: Selection) -> str:
 def plain(text: str) -> str:
     """Return a text that shows as it is, whatever it holds."""
     safe = "".join(_ENTITIES.get(letter, letter) for letter in text)
-    return _MARKUP.sub(r"\\\1", safe).replace("://", ":&#47;/")
+    return _LINKS.sub(r"\1<!-- -->", _MARKUP.sub(r"\\\1", safe))
 
 
 def figure(value: float | None) -> str:

@@ -82,7 +82,6 @@ def _cells(entry: RunEntry) -> dict[str, object]:
         "client_lag_p99_ms": result.lag_ms.p99,
         "measured_on": result.measured_on,
         "ready_for_s": entry.ready_for_s,
-        "idle_before_s": entry.idle_before_s,
         "cache_flush": result.flush,
         "sentence": result.sentence,
     }
