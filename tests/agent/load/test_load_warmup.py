@@ -65,6 +65,14 @@ def test_what_the_warm_up_left_on_its_way_is_busy_but_not_measured(serve: Any, b
     assert result.ttft_ms.p50 < 1000
 
 
+def test_a_request_is_measured_though_the_one_before_took_all_the_time(
+    serve: Any, bench: Any, say: Say
+) -> None:
+    server = serve(measured=_taking(say, lambda number: 0.0 if number else 0.4))
+    result = bench(server.url, concurrency=1, requests=1000, warmup_s=0.05, duration_s=0.1)
+    assert (result.outcome, result.completed) == ("done", 1)
+
+
 def test_warm_up_requests_are_of_the_shape_of_those_measured(serve: Any, bench: Any, say: Say) -> None:
     server = serve(measured=_taking(say, lambda _: 0.02))
     bench(server.url, requests=2, warmup_s=0.2, input_tokens=40)

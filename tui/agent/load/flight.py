@@ -56,8 +56,11 @@ class Plan:
         self.began_s = now_s
 
     def over(self, now_s: float) -> bool:
-        """Tell whether no more is to be started."""
-        late = self.began_s is not None and self._duration_s is not None
+        """Tell whether no more is to be started. The time never ends before one was: a slow server has a figure.
+
+        What the warm-up had sent may take longer than all the time there is.
+        """
+        late = self.began_s is not None and self._duration_s is not None and self.launched > 0
         late = late and now_s > (self.began_s or 0.0) + (self._duration_s or 0.0)
         return self.given_up or late or self.launched >= self.requests
 
