@@ -30,7 +30,7 @@ def noisy(run: RunEntry, ttft: float, itl: float) -> object:
     return msgspec.structs.replace(run.result, ttft_ms=around(100.0 * ttft, 64), itl_ms=around(16.0 * itl))
 
 
-@pytest.mark.parametrize("count", [3, 4, 5, 6])
+@pytest.mark.parametrize("count", [3, 5])
 @pytest.mark.parametrize("noise", [0.07, 0.2])
 def test_two_samples_of_one_distribution_are_called_different_in_fewer_than_5_of_100(
     noise: float, count: int
