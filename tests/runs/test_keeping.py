@@ -55,7 +55,13 @@ def test_a_run_is_kept_with_its_requests_instance_and_how_long_the_server_was_re
 
 
 @pytest.mark.parametrize(
-    "changes", [{"completed": 0, "failed": 0}, {"fault": "busy"}], ids=["nothing", "busy"]
+    "changes",
+    [
+        {"completed": 0, "failed": 0},
+        {"fault": "busy"},
+        {"completed": 0, "failed": 1, "fault": "refused", "warmup": None},
+    ],
+    ids=["nothing", "busy", "refused"],
 )
 def test_a_run_of_which_nothing_was_measured_is_not_kept(
     path: Path, measured: WatchedHost, changes: dict[str, object]

@@ -27,8 +27,13 @@ class KeptRuns:
         self._loads = LoadsSeen(_fingerprint, instance_of)
 
     def entry(self, state: Meaning, result: BenchResult) -> RunEntry | None:
-        """Return what is to be kept of a result; None for a run of which nothing was measured."""
+        """Return what is to be kept of a result; None for a run of which nothing was measured.
+
+        One that failed before its load began (nobody listens, the wrong model) tells nothing of a server.
+        """
         if not result.completed + result.failed or result.fault == "busy":
+            return None
+        if not result.completed and result.warmup is None:
             return None
         began_s = result.mono_s - (result.duration_s or 0.0)
         return RunEntry(
