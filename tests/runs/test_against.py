@@ -87,6 +87,29 @@ def test_two_runs_of_one_configuration_are_compared_start_by_start(ledger: Ledge
     assert found.sentence == "cannot tell: A and B are one configuration, so that what differs is noise"
 
 
+def test_two_runs_on_one_start_stand_for_themselves(ledger: Ledger) -> None:
+    slow, fast = (run_entry(result=result(f"cccc000{at}", speed=500.0 * at)) for at in (1, 2))
+    keep(ledger, slow, fast)
+
+    found = compare_runs(ledger, slow, fast)
+    row = next(each for each in found.ratios if each.metric == found.metric)
+
+    assert row.ratio == pytest.approx(2.0)
+    assert (row.word, found.a_instances, found.b_instances) == ("cannot tell", 1, 1)
+
+
+def test_a_client_bound_run_that_is_asked_about_has_to_be_measured_again(ledger: Ledger) -> None:
+    bound = msgspec.structs.replace(
+        B[2], result=msgspec.structs.replace(B[2].result, client_cpu_fraction=0.9)
+    )
+    keep(ledger, *A, *B[:2], bound)
+
+    found = compare_runs(ledger, A[0], bound)
+
+    assert found.word == "cannot tell"
+    assert f"run {bound.id} (B) was client-bound (the load generator used 90% of a core)" in found.sentence
+
+
 def test_runs_that_were_measured_otherwise_are_no_repeats(ledger: Ledger) -> None:
     elsewhere = [
         msgspec.structs.replace(run, result=result(f"c000000{place}", measured_on="this_machine"))

@@ -54,7 +54,12 @@ _NO_BASELINE = "there is no baseline of this workload and model"
 
 
 def _sides(ledger: Configurations, a: RunEntry, b: RunEntry) -> tuple[list[RunEntry], list[RunEntry]]:
-    """Return the runs that stand for each; of one and the same configuration those of each instance."""
+    """Return the runs that stand for each; of one and the same configuration those of each instance.
+
+    Of one and the same instance each stands for itself: they are repeats, and their mean would be both sides.
+    """
+    if a.instance.key and a.instance.key == b.instance.key:
+        return [a], [b]
     of_a, of_b = _like(ledger, a), _like(ledger, b)
     if a.fingerprint.digest and a.fingerprint.digest == b.fingerprint.digest:
         return _on_instance(of_a, a), _on_instance(of_b, b)

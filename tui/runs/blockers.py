@@ -132,5 +132,6 @@ def failures(result: BenchResult) -> dict[str, int]:
 
 def own_blocker(name: str, run: RunEntry) -> tuple[Blocker, ...]:
     """Return why the very run that is asked about does not count, () when it does."""
-    reason = left_out(run.result)
+    bound = client_bound(run.result)
+    reason = left_out(run.result) or (f"client-bound ({bound}): measure again" if bound else "")
     return (Blocker(f"run {run.id} ({name}) was {reason}"),) if reason else ()

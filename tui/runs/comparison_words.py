@@ -7,7 +7,7 @@ from tui.benchmark import MetricRatio, Word
 from tui.runs.blockers import Blocker, Side, failures
 from tui.runs.metrics import Metric
 from tui.runs.order import apart, letters
-from tui.runs.samples import left_out
+from tui.runs.samples import not_counted
 
 _OPPOSITE: dict[Word, Word] = {"better": "worse", "worse": "better"}
 
@@ -61,7 +61,7 @@ def _others(decisive: MetricRatio, rows: Sequence[MetricRatio]) -> str:
 def _without(main: Metric, blocking: Sequence[Blocker], sides: tuple[Side, Side]) -> str:
     for side in sides:
         if not side.samples:
-            reasons = sorted({reason for run in side.runs if (reason := left_out(run.result))})
+            reasons = sorted(set(not_counted(side.runs)))
             return f"no run of {side.name} counts ({' or '.join(reasons)})"
     return blocking[0].sentence if blocking else f"there is no {main.name} of both sides"
 
@@ -116,7 +116,7 @@ def _drift(a: Side, b: Side) -> Iterator[str]:
 
 def _side(side: Side) -> Iterator[str]:
     """Give what is doubtful of one side's runs."""
-    reasons = [reason for run in side.runs if (reason := left_out(run.result))]
+    reasons = not_counted(side.runs)
     for reason in sorted(set(reasons)):
         count = reasons.count(reason)
         yield f"{count} {_runs(count)} of {side.name} left out, {reason}"

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tui.bench.client_bound import client_bound
 from tui.benchmark import BenchResult
 from tui.runs.entry import RunEntry
 from tui.runs.metrics import Metric
@@ -29,10 +30,9 @@ class Sample:
 def samples_of(runs: Iterable[RunEntry]) -> list[Sample]:
     """Return the samples that runs make, in the order of their starts, without runs that do not count."""
     groups: dict[str, list[RunEntry]] = {}
-    for run in runs:
-        if not left_out(run.result):
-            # A run of an unknown start equals no other, so its own id stands for it.
-            groups.setdefault(run.instance.key or f"run {run.id}", []).append(run)
+    for run in counted(runs):
+        # A run of an unknown start equals no other, so its own id stands for it.
+        groups.setdefault(run.instance.key or f"run {run.id}", []).append(run)
     found = [
         Sample(
             tuple(group),
@@ -47,6 +47,18 @@ def samples_of(runs: Iterable[RunEntry]) -> list[Sample]:
 def means(samples: Sequence[Sample], metric: Metric) -> list[float]:
     """Return the metric's mean of each sample that has it."""
     return [value for sample in samples if (value := sample.mean(metric)) is not None]
+
+
+def counted(runs: Iterable[RunEntry]) -> list[RunEntry]:
+    """Return the runs that count: without client-bound ones unless all are, which blocks a comparison."""
+    usable = [run for run in runs if not left_out(run.result)]
+    return [run for run in usable if not client_bound(run.result)] or usable
+
+
+def not_counted(runs: Sequence[RunEntry]) -> list[str]:
+    """Return for each run that does not count why not."""
+    kept = {run.id for run in counted(runs)}
+    return [left_out(run.result) or "client-bound" for run in runs if run.id not in kept]
 
 
 def left_out(result: BenchResult) -> str:

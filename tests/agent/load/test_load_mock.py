@@ -1,10 +1,16 @@
 """The load generator against the server that keeps a schedule, healthy and odd: what it claims is true."""
 
+import os
+import socket
+import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from odd_server import Running
+
+from tui.agent.load import mock
 
 OddServer = Callable[..., Running]
 N = 24
@@ -61,3 +67,17 @@ def test_a_failure_inside_a_200_is_a_failure_of_its_class(
     # A cut also shows as a reset, where the system says so.
     assert set(result.failures) <= ({fault, "reset"} if fault == "cut" else {fault})
     assert result.outcome == "failed"
+
+
+def test_the_server_takes_connections_before_its_process_has_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow_child(listening: socket.socket, lifeline: int) -> None:
+        del listening, lifeline
+        time.sleep(0.05)
+        os._exit(0)
+
+    monkeypatch.setattr(mock, "_child", slow_child)
+    request: dict[str, Any] = {"spec": {}}
+    with mock.beside(request):
+        port = urlsplit(request["spec"]["url"]).port
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass

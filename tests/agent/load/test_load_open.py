@@ -1,11 +1,16 @@
 """Open loops: requests are sent when they are due, whatever becomes of those before."""
 
+import asyncio
 import itertools
 import time
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+from tui.agent.load.arrivals import Open
+from tui.agent.load.flight import Plan
+from tui.agent.load.steady import Steady
 
 Say = Any
 
@@ -74,6 +79,24 @@ def test_a_request_without_a_free_stream_waits_in_its_own_time(serve: Any, bench
     assert waits_ms[-1] >= 50 + 7 * 40 - 1
     assert result.late_ms.mean >= 100
     assert result.achieved_concurrency <= 1.001
+
+
+def test_a_request_is_waiting_until_its_stream_has_taken_it() -> None:
+    async def counts() -> list[int]:
+        open_loop = Open(Plan(3, None), Steady(()), rate_per_s=1e3, poisson=False, seed=1)
+        stream = asyncio.ensure_future(open_loop.take())
+        await asyncio.sleep(0)
+        arriving = asyncio.ensure_future(open_loop.run())
+        seen = [open_loop.waiting]
+        await asyncio.sleep(0)  # one is offered to the stream, which has not run since
+        seen.append(open_loop.waiting)
+        await stream
+        seen.append(open_loop.waiting)
+        arriving.cancel()
+        await asyncio.gather(arriving, return_exceptions=True)
+        return seen
+
+    assert asyncio.run(counts()) == [0, 1, 0]
 
 
 def test_no_request_is_started_after_the_duration(serve: Any, bench: Any) -> None:

@@ -62,12 +62,13 @@ class Open:
         }
         self._due: deque[Arrival] = deque()
         self._free: list[asyncio.Future[Arrival | None]] = []
+        self._handed = 0
         self._ended = False
 
     @property
     def waiting(self) -> int:
-        """How many requests are due and found no free stream."""
-        return len(self._due)
+        """How many requests are due and not yet with a stream: no one is free, or it has not woken up."""
+        return len(self._due) + self._handed
 
     async def take(self) -> Arrival | None:
         """Return what a free stream sends next as soon as it is due, None when there is no more."""
@@ -77,7 +78,9 @@ class Open:
             return None
         free: asyncio.Future[Arrival | None] = asyncio.get_running_loop().create_future()
         self._free.append(free)
-        return await free
+        arrival = await free
+        self._handed -= arrival is not None
+        return arrival
 
     def join(self, slot: int) -> None:
         """Note nothing: streams need not all be busy."""
@@ -112,6 +115,7 @@ class Open:
             free = self._free.pop()
             if not free.done():
                 free.set_result(arrival)
+                self._handed += 1
                 return
         self._due.append(arrival)
 

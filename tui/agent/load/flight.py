@@ -56,7 +56,7 @@ class Plan:
         self.began_s = now_s
 
     def over(self, now_s: float) -> bool:
-        """Tell whether no more is to be started. The time never ends before one was: a slow server has a figure.
+        """Tell whether no more is to be started; never before one was: a slow server has a figure, too.
 
         What the warm-up had sent may take longer than all the time there is.
         """

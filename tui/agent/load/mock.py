@@ -24,6 +24,7 @@ FIRST_S = 0.02
 TOKEN_S = 0.005
 MODEL = "mock"
 STAMP = b"@STAMP@"
+_BACKLOG = 512
 DONE = b"data: [DONE]\n\n"
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _HEAD = b"HTTP/1.1 %s\r\nContent-Type: %s\r\n%s\r\n\r\n"
@@ -161,7 +162,7 @@ def serve(listening: socket.socket, lifeline: int, mock: Mock) -> None:
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     asyncio.set_event_loop(loop)
     loop.add_reader(lifeline, loop.stop)
-    loop.run_until_complete(loop.create_server(lambda: Line(mock), sock=listening, backlog=512))
+    loop.run_until_complete(loop.create_server(lambda: Line(mock), sock=listening, backlog=_BACKLOG))
     gc.collect()
     gc.disable()
     loop.run_forever()
@@ -172,6 +173,7 @@ def beside(request: dict[str, Any]) -> Generator[None, None, None]:
     """Run the server in a process of its own, which ends with this one, and point a request at it."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    listening.listen(_BACKLOG)  # before anybody is told of it: the other process may come up later
     request["spec"]["url"] = "http://127.0.0.1:%d" % listening.getsockname()[1]
     theirs, ours = os.pipe()
     pid = os.fork()
