@@ -170,7 +170,10 @@ class Session:
         running = self.state.bench.running
         if running is not None:
             self._source.send(BenchCancelRequest(run=running))
-            return "cancelling the benchmark; what was measured is kept"
+            progress = self.state.bench.progress
+            measuring = progress is not None and progress.stage == "measure"
+            kept = "; what was measured is kept" if measuring else ", of which nothing is measured yet"
+            return "cancelling the benchmark" + kept
         if self.state.bench.armed:
             self._choose("disarmed")
             return "the benchmark will not fire"

@@ -81,7 +81,9 @@ def test_what_another_client_did_not_tell_is_unknown_and_not_zero(make_result: M
 
 def test_a_p99_that_another_client_left_out_is_not_put_down_to_few_samples(make_result: MakeResult) -> None:
     many = Percentiles(mean=20.0, p50=20.0, p90=20.0, p99=None, samples=500)
-    assert "p99 is not shown: 64 requests are too few" in "\n".join(text_lines(make_result()))
+    assert "p99 is not shown: it needs 100 requests, and 64 were answered" in "\n".join(
+        text_lines(make_result())
+    )
     assert "p99 is not shown" not in "\n".join(text_lines(make_result(ttft_ms=many)))
     assert "p99 is not shown" not in "\n".join(text_lines(make_result(ttft_ms=NO_SAMPLES)))
 
@@ -99,3 +101,20 @@ def test_the_exit_code_is_0_when_a_request_succeeded(
     make_result: MakeResult, fields: dict[str, Any], code: int
 ) -> None:
     assert exit_code(make_result(**fields)) == code
+
+
+def test_a_sweep_tells_the_goodput_of_each_level(make_result: MakeResult) -> None:
+    levels = [make_result(goodput_per_s=15.5, good=62), make_result(goodput_per_s=4.0, good=16)]
+
+    told = [line for line in level_lines(levels) if "goodput" in line]
+
+    assert told == ["8 streams: goodput 15.50/s (62 of 64)", "8 streams: goodput 4.00/s (16 of 64)"]
+
+
+@pytest.mark.parametrize(("tokens", "told"), [(64 * 25, True), (64 * 256, False), (64 * 270, False)])
+def test_prompts_of_another_length_than_was_asked_for_are_told(
+    make_result: MakeResult, tokens: int, told: bool
+) -> None:
+    text = "\n".join(text_lines(make_result(input_tokens=tokens)))
+
+    assert ("by the server's count, where 256 were asked for" in text) == told

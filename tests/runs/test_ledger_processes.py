@@ -196,6 +196,30 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     assert "can not grow: the disk is full" in told
 
 
+BRIM = """
+ledger = Ledger(Path(sys.argv[1]))
+ledger.add_run(entry_of("aa", 1))
+with open(Path(sys.argv[1]).with_name("fill"), "wb", buffering=0) as filling:
+    try:
+        while filling.write(bytes(4096)):
+            continue
+    except OSError:
+        pass
+print(Ledger(Path(sys.argv[1])).add_run(entry_of("aa", 2)))
+"""
+
+
+def test_a_disk_without_room_for_anything_is_said(tmp_path: Path) -> None:
+    small = f'mount -t tmpfs -o size=400k none {tmp_path} && exec "$@"'
+    before = ("unshare", "-m", "sh", "-c", small, "sh")
+    if subprocess.run([*before, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+
+    (told,) = child(BRIM, str(tmp_path / "runs.sqlite"), before=before)
+
+    assert "its disk is full; what was kept before is still there" in told
+
+
 # Others hold it.
 
 

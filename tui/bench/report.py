@@ -12,6 +12,8 @@ from tui.bench.workload import workload_of
 from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
 WIDTH = 80
+INPUT_ALIKE = 0.1
+"""Prompts whose length is off by more are told of: a chat template weighs on short ones."""
 STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
 _NAMES = {
     "ttft_ms": "TTFT",
@@ -142,7 +144,7 @@ def level_lines(results: Sequence[BenchResult]) -> list[str]:
         remarks = (
             [] if result.completed and result.outcome == "done" else [f"{result.outcome}: {result.sentence}"]
         )
-        remarks += _doubts(result)
+        remarks += [*_goodput(result), *_doubts(result)]
         lines += _each_wrapped(f"{level_name(result.spec)}: {remark}" for remark in remarks)
     return [*lines, *wrapped(_where(results[-1]))]
 
@@ -193,9 +195,15 @@ def _rates(result: BenchResult) -> str:
         words.append(
             f"{_figure(result.steady_tokens_per_s)} while all were busy ({_figure(result.steady_s)} s)"
         )
-    if result.goodput_per_s is not None:
-        words.append(f"goodput {_figure(result.goodput_per_s, 2)}/s ({result.good} of {result.completed})")
+    words += _goodput(result)
     return ", ".join(words)
+
+
+def _goodput(result: BenchResult) -> list[str]:
+    """Return how many kept the limits, nothing where none were given."""
+    if result.goodput_per_s is None:
+        return []
+    return [f"goodput {_figure(result.goodput_per_s, 2)}/s ({result.good} of {result.completed})"]
 
 
 def _table(result: BenchResult) -> list[str]:
@@ -237,7 +245,7 @@ def _remarks(result: BenchResult, server: ServerFigures) -> Iterator[str]:
         cold = ", without a warm-up" if not result.spec.warmup_s else ", before the warm-up"
         yield f"TTFT of the very first request: {result.first_ttft_ms:,.1f} ms{cold}"
     if result.ttft_ms.p99 is None and 0 < result.ttft_ms.samples < P99_SAMPLES:
-        yield f"p99 is not shown: {result.ttft_ms.samples} requests are too few for one ({P99_SAMPLES})"
+        yield f"p99 is not shown: it needs {P99_SAMPLES} requests, and {result.ttft_ms.samples} were answered"
     per_chunk = tokens_per_chunk(result)
     if per_chunk is not None and per_chunk > 1.05:
         yield f"{per_chunk:.2f} tokens a chunk: ITL is a gap between chunks, TPOT the time of a token"
@@ -270,8 +278,19 @@ def _doubts(result: BenchResult) -> Iterator[str]:
         yield f"client-bound: {bound}, so the server may be faster than these figures"
     if result.warmup is not None and result.warmup.agreed is False:
         yield f"the rate had not settled after {result.warmup.seconds:.0f} s of warm-up"
+    asked, sent = result.spec.input_tokens, _input_tokens(result)
+    if sent is not None and abs(sent - asked) > INPUT_ALIKE * asked:
+        yield f"prompts had {sent:.0f} tokens by the server's count, where {asked} were asked for"
     if result.others_running:
         yield f"{result.others_running:.0f} requests of others ran at its start"
+
+
+def _input_tokens(result: BenchResult) -> float | None:
+    """Return input tokens a request, where the workload alone decides them: no data set, no conversations."""
+    own = result.spec.data or result.spec.turns > 1
+    if own or result.input_tokens is None or not result.completed:
+        return None
+    return result.input_tokens / result.completed
 
 
 def _where(result: BenchResult) -> str:

@@ -30,6 +30,7 @@ BESIDE = ("-wal", "-shm")
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+_LEAST_ROOM_BYTES = 64 * 1024
 _DOUBTFUL = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 """A mistake of ours, or tables that are damaged."""
 
@@ -258,6 +259,8 @@ class LedgerFile:
             )
         if code == sqlite3.SQLITE_FULL:
             return "can not grow: the disk is full; what was kept before is still there"
+        if code == sqlite3.SQLITE_IOERR and _is_full(self.path.parent):
+            return "can not be used: its disk is full; what was kept before is still there"
         if code == sqlite3.SQLITE_IOERR:
             return f"can not be read or written: {error} ({error.sqlite_errorname}); look at its disk"
         return f"can not be opened: {error}"
@@ -309,6 +312,15 @@ def _is_whole(connection: sqlite3.Connection) -> bool:
         return sound and schema.has_tables(connection)
     except sqlite3.DatabaseError:
         return False
+
+
+def _is_full(folder: Path) -> bool:
+    """Tell whether SQLite has no room even for what lies beside a ledger that is only read (64 KiB)."""
+    try:
+        facts = os.statvfs(folder)
+    except OSError:
+        return False
+    return facts.f_bavail * facts.f_frsize < _LEAST_ROOM_BYTES
 
 
 def _code(error: sqlite3.Error) -> int:
