@@ -78,6 +78,7 @@ def test_the_server_takes_connections_before_its_process_has_come_up(monkeypatch
     monkeypatch.setattr(mock, "_child", slow_child)
     request: dict[str, Any] = {"spec": {}}
     with mock.beside(request):
-        port = urlsplit(request["spec"]["url"]).port
+        url: str = request["spec"]["url"]
+        port = urlsplit(url).port
         with socket.create_connection(("127.0.0.1", port), timeout=5):
             pass
