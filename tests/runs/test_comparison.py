@@ -187,33 +187,6 @@ def test_what_makes_two_sides_incomparable_blocks_every_word(name: str, speeds: 
     assert found.due.which == ""
 
 
-CLIENT_BOUND: list[tuple[Callable[[RunEntry], RunEntry], str]] = [
-    (lambda run: changed(run, client_cpu_fraction=0.71), "the load generator used 71% of a core"),
-    (lambda run: changed(run, lag_ms=around(5.0, 500)), "the load generator was 8.0 ms late at p99"),
-]
-
-
-@pytest.mark.parametrize(("change", "why"), CLIENT_BOUND, ids=["cpu", "lag"])
-def test_a_side_that_was_client_bound_throughout_blocks_every_word(
-    change: Callable[[RunEntry], RunEntry], why: str
-) -> None:
-    found = compare(A, [change(run) for run in runs_of("conf-b", FASTER, first=2, step=2)], NOISE)
-
-    assert found.word == "cannot tell"
-    assert found.blockers[0].startswith(f"B was client-bound: {why}")
-
-
-@pytest.mark.parametrize(("change", "why"), CLIENT_BOUND, ids=["cpu", "lag"])
-def test_one_client_bound_run_is_left_out_and_told(change: Callable[[RunEntry], RunEntry], why: str) -> None:
-    del why
-    four = runs_of("conf-b", [*FASTER, FASTER[0] * 3], first=2, step=2)
-
-    found = compare(A, with_last(four, change), NOISE)
-
-    assert (found.word, found.b_instances) == ("better", 3)
-    assert "1 run of B left out, client-bound" in found.notes
-
-
 @pytest.mark.parametrize("name", ["instance", "fingerprint"])
 def test_a_doubtful_baseline_blocks_as_well(name: str) -> None:
     found = compare(with_last(A, HARD[name][0]), B, NOISE)
