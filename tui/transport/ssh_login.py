@@ -95,16 +95,25 @@ class Login:
         if isinstance(error, asyncssh.PermissionDenied):
             methods = ", ".join(self.methods) or "no way that is known here"
             user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
-            return fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+            refused = fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+            refused.for_program = self._ssh_knows_more()
+            return refused
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return self.gate.fault or fault("host_certificate", where=where, why=why)
         if isinstance(error, asyncssh.KeyExchangeFailed):
-            return fault("no_agreement", where=where, why=why)
+            strangers = fault("no_agreement", where=where, why=why)
+            strangers.for_program = True
+            return strangers
         if isinstance(error, asyncssh.ProtocolError):
             if "uthentication failures" in why:
                 return fault("too_many_keys", where=where, tried=self.keys.told([]))
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
+
+    def _ssh_knows_more(self) -> bool:
+        """Say whether the server takes something that the library cannot give: a touched key, a ticket."""
+        ticket = self.resolved.gssapi and any(method.startswith("gssapi") for method in self.methods)
+        return ticket or bool(self.keys.touched)
 
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
         """Tell a port that never spoke SSH from a host that ended the talk."""
