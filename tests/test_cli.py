@@ -81,7 +81,10 @@ WRONG = [
     (["wait", "h", "--ssh-cmd", ""], "--ssh-cmd must not be empty"),
     (["wait", "h", "--ssh-cmd", "''"], "--ssh-cmd names no program"),
     (["wait", "h", "--ssh-cmd", "ssh -J 'x"], "--ssh-cmd has a quote that is not closed: ssh -J 'x"),
-    (["h", "--ssh-cmd", "no-such-ssh -v"], "--ssh-cmd names a program that is not on this machine: no-such-ssh"),
+    (
+        ["h", "--ssh-cmd", "my-ssh -v"],
+        "--ssh-cmd names a program that is not on this machine: my-ssh",
+    ),
     (["--log", "/"], "--log / is a directory; name the file"),
     (["wait", "--", "-oProxyCommand=true"], "HOST cannot begin with a dash"),
     (["wait", "two words"], "HOST holds a space"),

@@ -39,6 +39,15 @@ def here() -> list[psutil.Process]:
     return [child for child in psutil.Process().children() if child.name() == "ssh"]
 
 
+def configure_a_jump(server: SshServer) -> None:
+    """Configure ``lab`` through ``jump``; both are the same sshd."""
+    file = Path(server.config_file)
+    server.configure("ProxyJump jump")
+    own = file.read_text()
+    server.configure(alias="jump")
+    file.write_text(own + file.read_text())
+
+
 async def test_cuts_lose_and_repeat_no_line(ssh_server: SshServer, tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     log.touch()
@@ -71,10 +80,7 @@ async def test_an_end_leaves_nothing_on_either_side(ssh_server: SshServer) -> No
 async def test_an_end_over_a_silent_link_leaves_no_ssh_here_nor_one_to_a_jump_host(
     ssh_server: SshServer,
 ) -> None:
-    ssh_server.configure("ProxyJump jump")
-    own = Path(ssh_server.config_file).read_text()
-    ssh_server.configure(alias="jump")
-    Path(ssh_server.config_file).write_text(own + Path(ssh_server.config_file).read_text())
+    configure_a_jump(ssh_server)
     async with watching(ssh_server, ssh_cmd=("ssh",)) as watch:
         await until(lambda: bool(watch.agents()))
         processes = [each for ssh in here() for each in [ssh, *ssh.children(recursive=True)]]

@@ -21,13 +21,19 @@ ReadAll = Callable[[Pipe], Awaitable[bytes]]
 
 
 class Master:
-    """A user's ssh that holds a connection open, and whose way in is then closed to every other login."""
+    """A user's ssh that holds a connection open; ``lock`` closes the way in to every other login."""
 
-    def __init__(self, server: SshServer, process: "subprocess.Popen[bytes]", path: Path) -> None:
+    def __init__(self, server: SshServer, path: Path) -> None:
+        command = ["ssh", "-F", server.config_file, "-M", "-N", server.host]
         self.server = server
-        self.process = process
         self.path = path
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self._keys = (server.folder / "authorized_keys").read_text()
+
+    def die(self) -> None:
+        """End the ssh that holds it, without a chance to tidy up."""
+        self.process.kill()
+        self.process.wait()
 
     def lock(self) -> None:
         """Let nobody log in any more."""
@@ -44,19 +50,15 @@ class Master:
 
 @pytest.fixture
 async def master(ssh_server: SshServer) -> AsyncIterator[Master]:
-    """Hold a connection open as ``ssh -M`` does. The folder is short: a socket's path has 104 bytes at most."""
+    """Hold a connection open as ``ssh -M`` does. The folder is short: a socket's path has 104 bytes."""
     with tempfile.TemporaryDirectory(prefix="tm") as folder:
-        path = Path(folder) / "m"
         ssh_server.configure(f"ControlPath {folder}/%n")
-        path = Path(folder) / ssh_server.host
-        command = ["ssh", "-F", ssh_server.config_file, "-M", "-N", ssh_server.host]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        held = Master(ssh_server, Path(folder) / ssh_server.host)
         try:
-            await until(path.exists)
-            yield Master(ssh_server, process, path)
+            await until(held.path.exists)
+            yield held
         finally:
-            process.kill()
-            process.wait()
+            held.die()
 
 
 async def test_it_needs_no_login_of_its_own_and_that_is_said(
@@ -75,8 +77,7 @@ async def test_it_needs_no_login_of_its_own_and_that_is_said(
 
 async def test_without_it_the_same_host_lets_nobody_in(master: Master, open_over: OpenOver) -> None:
     master.lock()
-    master.process.kill()
-    master.process.wait()
+    master.die()
     assert master.path.exists()
     with pytest.raises(LinkFault) as seen:
         await open_over(master.server, ["true"])
@@ -91,7 +92,9 @@ async def test_one_that_does_not_answer_is_passed_by(
     pipe = await open_over(master.server, ["echo", "here"])
     assert await read_all(pipe) == b"here\n"
     assert master.logins() == 2
-    assert [child.pid for child in psutil.Process().children() if child.name() == "ssh"] == [master.process.pid]
+    assert [child.pid for child in psutil.Process().children() if child.name() == "ssh"] == [
+        master.process.pid
+    ]
 
 
 async def test_when_it_dies_the_watch_finds_another_way(master: Master) -> None:
@@ -99,7 +102,7 @@ async def test_when_it_dies_the_watch_finds_another_way(master: Master) -> None:
     async with watching(master.server, notice=heard.append) as watch:
         await until(lambda: watch.links().count("up") == 1)
         assert master.logins() == 1
-        master.process.kill()
+        master.die()
         await until(lambda: watch.links().count("up") == 2)
         assert master.logins() == 2
     assert len(heard) == 2

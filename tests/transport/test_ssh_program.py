@@ -22,9 +22,7 @@ ReadAll = Callable[[Pipe], Awaitable[bytes]]
 
 def by(server: SshServer, *command: str, limits: Limits | None = None) -> SshOptions:
     """Return the options that go by a command, ssh unless another is named."""
-    return SshOptions(
-        config_file=server.config_file, ssh_cmd=command or ("ssh",), limits=limits or Limits()
-    )
+    return SshOptions(config_file=server.config_file, ssh_cmd=command or ("ssh",), limits=limits or Limits())
 
 
 def recording(folder: Path, name: str) -> Path:
@@ -47,7 +45,9 @@ async def test_streams_and_status_are_those_of_the_command_on_the_host(
     await pipe.drain()
     assert await pipe.read(3) == b"a\0b"
     assert await pipe.close() == 3
-    pipe = await open_over(ssh_server, ["sh", "-c", "echo out; echo wrong >&2; exit 3"], options=by(ssh_server))
+    pipe = await open_over(
+        ssh_server, ["sh", "-c", "echo out; echo wrong >&2; exit 3"], options=by(ssh_server)
+    )
     assert await read_all(pipe) == b"out\n"
     assert await pipe.close() == 3
     assert pipe.errors() == b"wrong\n"
@@ -91,7 +91,9 @@ async def test_ssh_gets_no_terminal_and_is_told_never_to_ask(
     pipe = await open_over(ssh_server, ["cat"], options=by(ssh_server, program, "-v"))
     given = (tmp_path / "arguments").read_text().splitlines()
     assert await pipe.close() == 0
-    assert {"BatchMode=yes", "RemoteCommand=none", "RequestTTY=no", "PermitLocalCommand=no", "-v"} <= set(given)
+    assert {"BatchMode=yes", "RemoteCommand=none", "RequestTTY=no", "PermitLocalCommand=no", "-v"} <= set(
+        given
+    )
     assert given[-3:-1] == ["--", "lab"]
     assert (tmp_path / "terminal").read_text().strip() == "?"
 
@@ -111,7 +113,9 @@ async def test_a_command_that_is_not_called_ssh_gets_the_host_and_the_line_alone
     assert given[-1].startswith("exec /bin/sh -c ")
 
 
-async def fault_of(open_over: OpenOver, server: SshServer, *command: str, host: str | None = None) -> LinkFault:
+async def fault_of(
+    open_over: OpenOver, server: SshServer, *command: str, host: str | None = None
+) -> LinkFault:
     with pytest.raises(LinkFault) as seen:
         await open_over(server, ["true"], host, by(server, *command))
     assert seen.value.sentence.isprintable()
@@ -153,7 +157,9 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "fault", "says"), FAULTS, ids=[row[0].__name__.strip("_") for row in FAULTS])
+@pytest.mark.parametrize(
+    ("spoil", "fault", "says"), FAULTS, ids=[row[0].__name__.strip("_") for row in FAULTS]
+)
 async def test_why_there_is_no_way_in_is_one_sentence(
     ssh_server: SshServer, open_over: OpenOver, spoil: Callable[[SshServer], None], fault: str, says: str
 ) -> None:
@@ -226,7 +232,9 @@ async def test_a_cut_is_a_lost_link_and_a_silent_one_is_noticed_by_ssh(
 ) -> None:
     for spoil in (ssh_server.cut, ssh_server.stall):
         limits = Limits(keepalive_s=1, keepalive_count=1)
-        pipe = await open_over(ssh_server, ["sh", "-c", "echo here; cat"], options=by(ssh_server, limits=limits))
+        pipe = await open_over(
+            ssh_server, ["sh", "-c", "echo here; cat"], options=by(ssh_server, limits=limits)
+        )
         assert await pipe.read(100) == b"here\n"
         spoil()
         with pytest.raises(LinkFault, match="the link to lab broke") as seen:

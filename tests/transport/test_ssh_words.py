@@ -52,7 +52,11 @@ SAID = [
     ("ssh: connect to host gpu7 port 22: Network is unreachable", "unreachable", None),
     ("ssh: connect to host gpu7 port 22: Permission denied", "unreachable", None),
     ("ssh: connect to host gpu7 port 22: Connection timed out", "timeout", None),
-    ("Connection timed out during banner exchange\nConnection to 10.0.0.7 port 22 timed out", "timeout", None),
+    (
+        "Connection timed out during banner exchange\nConnection to x port 22 timed out",
+        "timeout",
+        None,
+    ),
     (
         "Unable to negotiate with 10.0.0.7 port 22: no matching key exchange method found. Their offer: x",
         "agreement",

@@ -69,7 +69,7 @@ SshConfig = Annotated[
 ]
 SshCmd = Annotated[
     Text,
-    typer.Option("--ssh-cmd", metavar="COMMAND", help="Reach HOST by this: 'ssh -J x', 'tsh ssh', any prefix."),
+    typer.Option("--ssh-cmd", metavar="COMMAND", help="The way to HOST: 'ssh -J x', 'tsh ssh', any prefix."),
 ]
 Timeout = Annotated[
     Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")

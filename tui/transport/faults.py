@@ -113,7 +113,8 @@ TABLE: dict[str, FaultText] = {
     "program_refused": FaultText("refused", True,
         "{where} refused the connection: {command} said {why!r}; is an SSH server running there?"),
     "program_unreachable": FaultText("refused", True,
-        "{where} cannot be reached from here: {command} said {why!r}; check the network, the VPN, or a firewall"),
+        "{where} cannot be reached from here: {command} said {why!r}; "
+        "check the network, the VPN, or a firewall"),
     "program_timeout": FaultText("timeout", True,
         "{where} did not answer in time: {command} said {why!r}; "
         "check that the host is up, and the VPN or a firewall on the way"),

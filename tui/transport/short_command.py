@@ -1,4 +1,4 @@
-"""A command that should end soon: run in a session of its own, and ended with all it started when it does not."""
+"""A command that should end soon, in a session of its own; killed with all it started where it does not."""
 
 import asyncio
 import os

@@ -118,13 +118,17 @@ class _SshOpener:
                 pipe = await open_program(shared_connection(resolved, self._options.limits), arguments)
             except LinkFault:
                 pipe = None  # it answers but leads nowhere: the usual way says what is wrong
-        if pipe is not None and not self._shared:
-            path = resolved.control_path
-            self._options.notice(f"{resolved.where} is reached over the connection that your ssh holds: {path}")
-        if pipe is None and self._shared:
-            self._options.notice(f"the connection that your ssh held to {resolved.where} is not used any more")
-        self._shared = pipe is not None
+        self._tell_shared(resolved, pipe is not None)
         return pipe
+
+    def _tell_shared(self, resolved: Resolved, shared: bool) -> None:
+        """Say that the way changed to the shared connection, or away from it."""
+        where, path, before = resolved.where, resolved.control_path, self._shared
+        self._shared = shared
+        if shared and not before:
+            self._options.notice(f"{where} is reached over the connection that your ssh holds ({path})")
+        elif before and not shared:
+            self._options.notice(f"the connection that your ssh held to {where} is not used any more")
 
     async def _take_over(self, way: Program, arguments: list[str], first: LinkFault) -> Pipe:
         """Let the system's ssh try once; its answer counts if it got further than ``first``."""

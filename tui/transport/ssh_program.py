@@ -56,7 +56,9 @@ class Program:
     silent_s: float | None
 
 
-def named_program(prefix: tuple[str, ...], target: Target, config_file: str | None, limits: Limits) -> Program:
+def named_program(
+    prefix: tuple[str, ...], target: Target, config_file: str | None, limits: Limits
+) -> Program:
     """Return the way by the command that the user named, which may be more than ssh."""
     if is_ssh(prefix[0]):
         return _ssh(prefix, target, config_file, target.host, limits)
@@ -146,7 +148,8 @@ class ProgramPipe:
         while len(self._unread) < _NOISE_BYTES:
             data = await self._child.read(_READ_BYTES)
             if not data:
-                return await self._raise_if_refused()
+                await self._raise_if_refused()
+                return
             before = max(0, len(self._unread) - len(mark))
             self._unread += data
             place = self._unread.find(mark, before)
@@ -192,9 +195,7 @@ class ProgramPipe:
             async with asyncio.timeout(silent_s):
                 return await self._child.read(size)
         except TimeoutError:
-            raise fault(
-                "program_silent", where=self._program.where, command=self._program.shown, seconds=f"{silent_s:g}"
-            ) from None
+            raise _told("program_silent", self._program, b"", f"{silent_s:g}") from None
 
     async def _raise_if_refused(self) -> None:
         if not _broke(await self._child.ended(_END_S)):

@@ -29,7 +29,8 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     ("host_key", r"host key verification failed", r"host key is known for"),
     (
         "unreachable",
-        r"no route to host|network is unreachable|connect to \w+ .*: permission denied|stdio forwarding failed",
+        r"no route to host|network is unreachable|connect to \w+ .*: permission denied"
+        r"|stdio forwarding failed",
         r"open failed: |unreachable|no route|: permission denied",
     ),
     ("auth", r"permission denied|too many authentication failures", r"permission denied \(|too many auth"),
