@@ -76,6 +76,18 @@ async def watching(
         await task
 
 
+def ssh_programs() -> list[psutil.Process]:
+    """Return the ssh programs that this process has started and that go on."""
+    return [child for child in psutil.Process().children() if alive(child) and _name(child) == "ssh"]
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def family(pid: int) -> list[psutil.Process]:
     """Return a process and all that it has started."""
     first = psutil.Process(pid)

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from busy_log import writing
 from ssh_server import SshServer, until
-from ssh_watch import alive, family, watching
+from ssh_watch import alive, family, ssh_programs, watching
 
 pytestmark = pytest.mark.ssh
 
@@ -34,11 +34,6 @@ asyncio.run(main())
 """
 
 
-def here() -> list[psutil.Process]:
-    """Return the ssh programs that this process has started."""
-    return [child for child in psutil.Process().children() if child.name() == "ssh"]
-
-
 def configure_a_jump(server: SshServer) -> None:
     """Configure ``lab`` through ``jump``; both are the same sshd."""
     file = Path(server.config_file)
@@ -61,7 +56,7 @@ async def test_cuts_lose_and_repeat_no_line(ssh_server: SshServer, tmp_path: Pat
                 await until(lambda cut=cut: watch.links().count("up") == cut + 1)
             written = await writer.finish()
             await until(lambda: watch.read.last == written.lines - 1)
-        assert len(here()) == 1
+        assert len(ssh_programs()) == 1
     assert watch.links()[:4] == ["connecting", "up", "lost", "connecting"]
     assert watch.read.gaps == []
     assert (watch.read.lost(written.lines), watch.read.repeated(), watch.read.out_of_order) == ([], [], 0)
@@ -70,11 +65,11 @@ async def test_cuts_lose_and_repeat_no_line(ssh_server: SshServer, tmp_path: Pat
 async def test_an_end_leaves_nothing_on_either_side(ssh_server: SshServer) -> None:
     async with watching(ssh_server, ssh_cmd=("ssh",)) as watch:
         await until(lambda: bool(watch.agents()))
-        processes = [*family(watch.agents()[0]), *here()]
-    assert processes[-1].name() == "ssh"
+        assert len(ssh_programs()) == 1
+        processes = [*family(watch.agents()[0]), *ssh_programs()]
     await until(lambda: not any(map(alive, processes)))
     await until(lambda: not ssh_server.sessions())
-    assert here() == []
+    assert ssh_programs() == []
 
 
 async def test_an_end_over_a_silent_link_leaves_no_ssh_here_nor_one_to_a_jump_host(
@@ -83,7 +78,7 @@ async def test_an_end_over_a_silent_link_leaves_no_ssh_here_nor_one_to_a_jump_ho
     configure_a_jump(ssh_server)
     async with watching(ssh_server, ssh_cmd=("ssh",)) as watch:
         await until(lambda: bool(watch.agents()))
-        processes = [each for ssh in here() for each in [ssh, *ssh.children(recursive=True)]]
+        processes = [each for ssh in ssh_programs() for each in [ssh, *ssh.children(recursive=True)]]
         ssh_server.stall()
     assert len(processes) == 2
     await until(lambda: not any(map(alive, processes)))

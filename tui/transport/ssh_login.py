@@ -31,6 +31,10 @@ _KNOWN_TYPES = (
 # One RSA key signs under several names.
 _SIGNED_AS = {"rsa-sha2-512": "ssh-rsa", "rsa-sha2-256": "ssh-rsa"}
 
+# The library gives no ticket here. Behind the keys that method is still listed when one is asked for, so that
+# it is known whether the server takes it.
+_METHODS = ("publickey", "gssapi-with-mic", "keyboard-interactive", "password")
+
 # Without a handler of its own, the logging module writes a library's warnings over the screen.
 logging.getLogger("asyncssh").addHandler(logging.NullHandler())
 
@@ -72,7 +76,7 @@ class Login:
             public_key_auth=self.resolved.public_key, known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
             server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
-            agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
+            preferred_auth=_METHODS, agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
             keepalive_interval=limits.keepalive_s, keepalive_count_max=limits.keepalive_count,
         )  # fmt: skip
 
@@ -111,8 +115,11 @@ class Login:
         return self._closed_early(error, why)
 
     def _ssh_knows_more(self) -> bool:
-        """Say whether the server takes something that the library cannot give: a touched key, a ticket."""
-        ticket = self.resolved.gssapi and any(method.startswith("gssapi") for method in self.methods)
+        """Say whether the server may take what the library cannot give: a touched key, a ticket.
+
+        No method is known where the server takes none that the library asks for anything.
+        """
+        ticket = self.resolved.gssapi and ("gssapi-with-mic" in self.methods or not self.methods)
         return ticket or bool(self.keys.touched)
 
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
