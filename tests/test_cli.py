@@ -80,7 +80,7 @@ WRONG = [
     (["--ssh-config", "/"], "--ssh-config is a directory: /"),
     (["wait", "h", "--ssh-cmd", ""], "--ssh-cmd must not be empty"),
     (["wait", "h", "--ssh-cmd", "''"], "--ssh-cmd names no program"),
-    (["wait", "h", "--ssh-cmd", "ssh -J 'x"], "--ssh-cmd has a quote that is not closed: ssh -J 'x"),
+    (["h", "--ssh-cmd", "ssh -J 'x"], "--ssh-cmd has a quote or a backslash that is not closed: ssh -J 'x"),
     (
         ["h", "--ssh-cmd", "my-ssh -v"],
         "--ssh-cmd names a program that is not on this machine: my-ssh",

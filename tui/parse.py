@@ -198,10 +198,11 @@ def readable_file(value: object) -> str:
 
 def command(value: object) -> tuple[str, ...]:
     """Return the words of a command, split as a shell splits them; its program must be on this machine."""
+    line = text(value)
     try:
-        words = shlex.split(text(value))
+        words = shlex.split(line)
     except ValueError:
-        raise Wrong(f"has a quote that is not closed: {value}") from None
+        raise Wrong(f"has a quote or a backslash that is not closed: {line}") from None
     if not words or not words[0]:
         raise Wrong("names no program")
     opened = tuple(os.path.expanduser(word) if word.startswith("~/") else word for word in words)

@@ -153,7 +153,7 @@ FAULTS = [
     (_change_host_key, "host_key", "known_hosts:1"),
     (_lock_out, "auth", "Permission denied (publickey)"),
     (_ask_for_nothing_common, "refused", "no matching key exchange method found"),
-    (_misspell, "usage", "terminating, 1 bad configuration options"),
+    (_misspell, "usage", "line 2: Bad configuration option: nosuchoption"),
 ]
 
 

@@ -37,7 +37,11 @@ Disconnected from 10.0.0.7 port 22
 """
 
 SAID = [
-    ("unix: Bad configuration option: bad\n/x: terminating, 1 bad configuration options", "usage", None),
+    (
+        "/x: line 2: Bad configuration option: bad\n/x: terminating, 1 bad configuration options",
+        "usage",
+        "/x: line 2: Bad configuration option: bad",
+    ),
     ("Can't open user config file /x: No such file or directory", "usage", None),
     ("unknown option -- Z\nusage: ssh [-46AaCfGgKkMNnqsTtVvXxYy] ...", "usage", None),
     ("ssh: Could not resolve hostname gpu7: Name or service not known", "dns", None),

@@ -56,8 +56,8 @@ def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
     return _SshOpener(parse_target(host), options or SshOptions())
 
 
-# Where the library and the host had nothing in common, ssh got further if it came to one of these.
-_FURTHER = {"refused": ("host_key", "auth")}
+# By the fault of the library: those of ssh that come later on the way in.
+_FURTHER = {"refused": ("host_key", "auth"), "lost": ("host_key", "auth")}
 
 
 class _SshOpener:

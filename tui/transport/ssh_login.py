@@ -76,8 +76,9 @@ class Login:
             public_key_auth=self.resolved.public_key, known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
             server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
-            preferred_auth=_METHODS, agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
-            keepalive_interval=limits.keepalive_s, keepalive_count_max=limits.keepalive_count,
+            preferred_auth=_METHODS, agent_forwarding=False, connect_timeout=None, login_timeout=0,
+            utf8_decode_errors="replace", keepalive_interval=limits.keepalive_s,
+            keepalive_count_max=limits.keepalive_count,
         )  # fmt: skip
 
     def _host_key_algorithms(self) -> list[str]:
@@ -124,12 +125,14 @@ class Login:
 
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
         """Tell a port that never spoke SSH from a host that ended the talk."""
-        spoken = self.connection is not None and self.connection.get_extra_info("server_version")
-        if not spoken:
-            return fault("never_spoke", where=self.resolved.where, why=why)
-        if isinstance(error, asyncssh.DisconnectError) and not isinstance(error, asyncssh.ConnectionLost):
-            return fault("disconnected", where=self.resolved.where, why=why)
-        return fault("closed_early", where=self.resolved.where, why=why)
+        where, connection = self.resolved.where, self.connection
+        if connection is None or not connection.get_extra_info("server_version"):
+            return fault("never_spoke", where=where, why=why)
+        lost = isinstance(error, asyncssh.ConnectionLost) or not isinstance(error, asyncssh.DisconnectError)
+        ended = fault("closed_early" if lost else "disconnected", where=where, why=why)
+        # A server that has nothing in common hangs up, and that may arrive before its own list is read.
+        ended.for_program = connection.get_extra_info("send_cipher") is None
+        return ended
 
     def note_methods(self) -> None:
         """Keep what the server takes; asyncssh strikes its list off while it tries."""

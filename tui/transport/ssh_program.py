@@ -213,5 +213,6 @@ def _broke(status: int | None) -> bool:
 
 def _told(row: str, program: Program, errors: bytes, seconds: str = "") -> LinkFault:
     heard = hear(errors)
-    why = "nothing" if heard is None else heard.line
-    return fault(row, where=program.where, command=program.shown, why=why, seconds=seconds)
+    why = "" if heard is None else heard.line
+    said = f"said {why!r}" if why else "said nothing"
+    return fault(row, where=program.where, command=program.shown, why=why, said=said, seconds=seconds)

@@ -18,7 +18,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         "usage",
         r"^usage: |bad configuration option|can't open user config|terminating, \d+ bad|illegal option"
         r"|unknown option|option requires an argument|bad owner or permissions on",
-        "",
+        r"bad configuration option: |can't open|illegal|unknown|requires|bad owner",
     ),
     ("dns", r"could not resolve hostname|name or service not known|nodename nor servname", ""),
     (
