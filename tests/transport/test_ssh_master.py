@@ -1,5 +1,6 @@
 """The connection that the user's own ssh holds open is the way in while it answers."""
 
+import os
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -113,3 +114,15 @@ async def test_one_over_a_dead_link_is_given_up_when_nothing_comes_any_more(mast
         master.server.stall()
         await until(lambda: "lost" in watch.links())
         assert "nothing came through ssh -F" in watch.last_link().sentence
+
+
+async def test_no_connection_of_ours_becomes_one_that_others_share(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="tm") as folder:
+        ssh_server.configure("ControlMaster auto", "ControlPersist 60", f"ControlPath {folder}/%n")
+        options = SshOptions(config_file=ssh_server.config_file, ssh_cmd=("ssh",))
+        pipe = await open_over(ssh_server, ["true"], options=options)
+        assert await pipe.close() == 0
+        assert os.listdir(folder) == []
+    await until(lambda: not ssh_server.sessions())

@@ -91,9 +91,15 @@ async def test_ssh_gets_no_terminal_and_is_told_never_to_ask(
     pipe = await open_over(ssh_server, ["cat"], options=by(ssh_server, program, "-v"))
     given = (tmp_path / "arguments").read_text().splitlines()
     assert await pipe.close() == 0
-    assert {"BatchMode=yes", "RemoteCommand=none", "RequestTTY=no", "PermitLocalCommand=no", "-v"} <= set(
-        given
-    )
+    assert {
+        "BatchMode=yes",
+        "RemoteCommand=none",
+        "RequestTTY=no",
+        "PermitLocalCommand=no",
+        "-a",
+        "-x",
+        "-v",
+    } <= set(given)
     assert given[-3:-1] == ["--", "lab"]
     assert (tmp_path / "terminal").read_text().strip() == "?"
 

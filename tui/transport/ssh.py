@@ -7,7 +7,6 @@ connection is made, in a thread, since that takes several tenths of a second.
 """
 
 import asyncio
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -17,9 +16,9 @@ from tui.transport.pipe import LinkFault, Opener, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh_config import Resolved, resolve
 from tui.transport.ssh_limits import Limits
-from tui.transport.ssh_master import master_answers
-from tui.transport.ssh_program import Program, named_program, open_program, shared_connection, system_ssh
+from tui.transport.ssh_program import named_program, open_program
 from tui.transport.ssh_target import Target, parse_target
+from tui.transport.ssh_ways import Ways
 
 if TYPE_CHECKING:
     from tui.transport.ssh_connection import OpenPipe
@@ -56,19 +55,14 @@ def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
     return _SshOpener(parse_target(host), options or SshOptions())
 
 
-# By the fault of the library: those of ssh that come later on the way in.
-_FURTHER = {"refused": ("host_key", "auth"), "lost": ("host_key", "auth")}
-
-
 class _SshOpener:
-    """Connects on each call, and remembers whether that ever worked, and which way was the last."""
+    """Connects on each call, and remembers whether that ever worked."""
 
     def __init__(self, target: Target, options: SshOptions) -> None:
         self._target = target
         self._options = options
+        self._ways = Ways(options.limits, options.notice)
         self._reached = False
-        self._shared = False
-        self._program_alone = False
 
     async def __call__(self, arguments: list[str]) -> Pipe:
         try:
@@ -96,51 +90,15 @@ class _SshOpener:
     async def _choose(
         self, resolved: Resolved, arguments: list[str], library: "asyncio.Future[OpenPipe]"
     ) -> Pipe:
-        pipe = await self._over_shared(resolved, arguments)
+        pipe = await self._ways.before_library(resolved, arguments)
         if pipe is not None:
             return pipe
-        if self._program_alone:
-            return await open_program(system_ssh(resolved, self._options.limits), arguments)
         try:
             open_pipe = await library
-            command = command_line(arguments)
-            return await open_pipe(resolved, command, self._options.limits, self._options.notice)
+            options = self._options
+            return await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
         except LinkFault as first:
-            if not first.for_program or shutil.which("ssh") is None:
-                raise
-            return await self._take_over(system_ssh(resolved, self._options.limits), arguments, first)
-
-    async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:
-        """Go over the connection that the user's ssh holds open; None where there is none that works."""
-        pipe: Pipe | None = None
-        if await master_answers(resolved):
-            try:
-                pipe = await open_program(shared_connection(resolved, self._options.limits), arguments)
-            except LinkFault:
-                pipe = None  # it answers but leads nowhere: the usual way says what is wrong
-        self._tell_shared(resolved, pipe is not None)
-        return pipe
-
-    def _tell_shared(self, resolved: Resolved, shared: bool) -> None:
-        """Say that the way changed to the shared connection, or away from it."""
-        where, path, before = resolved.where, resolved.control_path, self._shared
-        self._shared = shared
-        if shared and not before:
-            self._options.notice(f"{where} is reached over the connection that your ssh holds ({path})")
-        elif before and not shared:
-            self._options.notice(f"the connection that your ssh held to {where} is not used any more")
-
-    async def _take_over(self, way: Program, arguments: list[str], first: LinkFault) -> Pipe:
-        """Let the system's ssh try once; its answer counts if it got further than ``first``."""
-        try:
-            pipe = await open_program(way, arguments)
-        except LinkFault as seen:
-            if seen.fault in _FURTHER.get(first.fault, ()):
-                raise
-            raise first from None
-        self._program_alone = True
-        self._options.notice(f"{way.where} is reached by {way.shown}, which can do what is not built in here")
-        return pipe
+            return await self._ways.after_library(resolved, arguments, first)
 
 
 def _look_at(library: "asyncio.Future[OpenPipe]") -> None:

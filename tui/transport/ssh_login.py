@@ -73,12 +73,12 @@ class Login:
         return await asyncssh.connect(
             self.resolved.hostname, self.resolved.port, sock=sock, tunnel=tunnel, config=None,
             client_factory=lambda: _Client(self), username=self.resolved.user, client_keys=None,
-            public_key_auth=self.resolved.public_key, known_hosts=_trusted_lists(self.gate.keys),
+            public_key_auth=self.resolved.public_key, preferred_auth=_METHODS,
+            known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
             server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
-            preferred_auth=_METHODS, agent_forwarding=False, connect_timeout=None, login_timeout=0,
-            utf8_decode_errors="replace", keepalive_interval=limits.keepalive_s,
-            keepalive_count_max=limits.keepalive_count,
+            agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
+            keepalive_interval=limits.keepalive_s, keepalive_count_max=limits.keepalive_count,
         )  # fmt: skip
 
     def _host_key_algorithms(self) -> list[str]:
