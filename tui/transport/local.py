@@ -1,13 +1,11 @@
 """The pipe to a process on this machine."""
 
 import asyncio
-import os
-import signal
 import subprocess
 from contextlib import suppress
 from typing import cast
 
-from tui.transport.child import Child
+from tui.transport.child import Child, kill_group
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 _END_S = 2.0
@@ -188,8 +186,7 @@ class LocalPipe:
             await self.ended(_END_S)
         finally:
             if self._whole_group and not self._streams.ended.is_set():
-                with suppress(ProcessLookupError):  # it ended by itself in this moment
-                    os.killpg(self.pid, signal.SIGKILL)
+                kill_group(self.pid)
             self._child.kill()
             await self._child.reaped(_KILLED_S)
 

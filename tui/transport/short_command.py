@@ -1,12 +1,9 @@
 """A command that should end soon, in a session of its own; killed with all it started where it does not."""
 
 import asyncio
-import os
-import signal
-from contextlib import suppress
 from dataclasses import dataclass
 
-from tui.transport.child import reaped
+from tui.transport.child import kill_group, reaped
 
 _KILLED_S = 2.0
 
@@ -31,7 +28,6 @@ async def finished(program: str, arguments: list[str], limit_s: float) -> Finish
             output, errors = await process.communicate()
     finally:
         if process.returncode is None:
-            with suppress(ProcessLookupError):  # it ended by itself in this moment
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             await reaped(lambda: process.returncode, _KILLED_S)
     return Finished(process.returncode, output, errors)
