@@ -78,6 +78,13 @@ WRONG = [
     (["--ca-file", "/no/such/file.pem"], "--ca-file /no/such/file.pem cannot be read: No such file"),
     (["--ssh-config", "/no/such/file"], "--ssh-config cannot be read: /no/such/file: No such file"),
     (["--ssh-config", "/"], "--ssh-config is a directory: /"),
+    (["wait", "h", "--ssh-cmd", ""], "--ssh-cmd must not be empty"),
+    (["wait", "h", "--ssh-cmd", "''"], "--ssh-cmd names no program"),
+    (["h", "--ssh-cmd", "ssh -J 'x"], "--ssh-cmd has a quote or a backslash that is not closed: ssh -J 'x"),
+    (
+        ["h", "--ssh-cmd", "my-ssh -v"],
+        "--ssh-cmd names a program that is not on this machine: my-ssh",
+    ),
     (["--log", "/"], "--log / is a directory; name the file"),
     (["wait", "--", "-oProxyCommand=true"], "HOST cannot begin with a dash"),
     (["wait", "two words"], "HOST holds a space"),

@@ -73,6 +73,7 @@ def written(file: str) -> dict[str, tuple[str, object]]:
         "ready_on": ("model", "model"),
         "fail_on": ("hung, stalled", ("hung", "stalled")),
         "ssh_config": (file, file),
+        "ssh_cmd": ("sh -c 'a b'", ("sh", "-c", "a b")),
         "api_key_env": ("KEY", "KEY"),
         "concurrency": ("1, 8,8", (1, 8)),
         "requests": ("7", 7),

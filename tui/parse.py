@@ -6,6 +6,8 @@ sentence whose beginning (where the value stands) the caller knows.
 
 import os
 import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
@@ -192,6 +194,21 @@ def readable_file(value: object) -> str:
             return name
     except OSError as error:
         raise Wrong(f"cannot be read: {name}: {error.strerror}") from error
+
+
+def command(value: object) -> tuple[str, ...]:
+    """Return the words of a command, split as a shell splits them; its program must be on this machine."""
+    line = text(value)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        raise Wrong(f"has a quote or a backslash that is not closed: {line}") from None
+    if not words or not words[0]:
+        raise Wrong("names no program")
+    opened = tuple(os.path.expanduser(word) if word.startswith("~/") else word for word in words)
+    if shutil.which(opened[0]) is None:
+        raise Wrong(f"names a program that is not on this machine: {opened[0]}")
+    return opened
 
 
 def one_of(*choices: str) -> "OneOf":

@@ -15,7 +15,7 @@ from tui.events import LogSource
 
 pytestmark = [pytest.mark.ssh, pytest.mark.long]
 
-CUTS = 50  # of each two tests
+CUTS = 50  # of each test
 KINDS = ("kill", "stop", "restart", "reset", "half-open")
 DEADLINE_S = 120.0
 
@@ -26,13 +26,24 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnu
     monkeypatch.setattr("tui.transport.agent_source.BACKOFF_S", (0.1, 0.3))
 
 
-@pytest.mark.parametrize("rotations", [("rename", "copytruncate"), ("truncate", "delete")])
+@pytest.mark.parametrize(
+    ("rotations", "by"),
+    [
+        (("rename", "copytruncate"), None),
+        (("truncate", "delete"), None),
+        (("rename", "copytruncate"), ("ssh",)),
+    ],
+)
 async def test_no_line_is_lost_or_repeated_over_many_cuts(
-    ssh_server: SshServer, tmp_path: Path, share: Callable[[int], int], rotations: tuple[str, ...]
+    ssh_server: SshServer,
+    tmp_path: Path,
+    share: Callable[[int], int],
+    rotations: tuple[str, ...],
+    by: tuple[str, ...] | None,
 ) -> None:
     log, cuts = tmp_path / "server.log", share(CUTS)
     log.touch()
-    async with relayed(ssh_server) as relay, watching(ssh_server, log) as watch:
+    async with relayed(ssh_server) as relay, watching(ssh_server, log, ssh_cmd=by) as watch:
         await until(watch.reads_log)
         with writing(log, rotations) as writer:
             for number in range(cuts):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 from busy_log import Read
@@ -58,10 +59,10 @@ class Watch:
 
 @asynccontextmanager
 async def watching(
-    server: SshServer, log: Path | None = None, *, reconnect: bool = True
+    server: SshServer, log: Path | None = None, *, reconnect: bool = True, **more: Any
 ) -> AsyncGenerator[Watch, None]:
-    """Watch a server over SSH, with its log, until the block ends."""
-    options = SshOptions(config_file=server.config_file, limits=_LIMITS)
+    """Watch a server over SSH, with its log, until the block ends; ``more`` are further SshOptions."""
+    options = SshOptions(config_file=server.config_file, limits=_LIMITS, **more)
     request = WatchRequest(matchers=[], gpus=False, ping_timeout_s=_PING_TIMEOUT_S)
     source = AgentSource(ssh_opener(server.host, options=options), request, reconnect=reconnect)
     if log is not None:
@@ -73,6 +74,18 @@ async def watching(
     finally:
         await source.close()
         await task
+
+
+def ssh_programs() -> list[psutil.Process]:
+    """Return the ssh programs that this process has started and that go on."""
+    return [child for child in psutil.Process().children() if alive(child) and _name(child) == "ssh"]
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def family(pid: int) -> list[psutil.Process]:

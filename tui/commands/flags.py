@@ -67,6 +67,10 @@ Record = Annotated[
 SshConfig = Annotated[
     Text, typer.Option("--ssh-config", metavar="FILE", help="Read this instead of ~/.ssh/config.")
 ]
+SshCmd = Annotated[
+    Text,
+    typer.Option("--ssh-cmd", metavar="COMMAND", help="The way to HOST: 'ssh -J x', 'tsh ssh', any prefix."),
+]
 Timeout = Annotated[
     Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")
 ]

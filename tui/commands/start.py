@@ -216,7 +216,11 @@ def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bo
     from tui.transport.ssh import SshOptions, ssh_opener
 
     notices: list[Callable[[str], None]] = []
-    ssh = SshOptions(config_file=choices.ssh_config, notice=lambda sentence: notices[0](sentence))
+    ssh = SshOptions(
+        config_file=choices.ssh_config,
+        notice=lambda sentence: notices[0](sentence),
+        ssh_cmd=choices.ssh_cmd,
+    )
     try:
         opener = ssh_opener(host, options=ssh)
     except LinkFault as fault:

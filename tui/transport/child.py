@@ -65,6 +65,16 @@ async def reaped(returncode: Callable[[], int | None], limit_s: float) -> bool:
     return returncode() is not None
 
 
+def kill_group(leader: int) -> None:
+    """Kill a child that leads a process group, with all that it started; void where there are no groups.
+
+    To be called before the child's end is known: later its number may be another's.
+    """
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):  # it ended by itself in this moment
+            os.killpg(leader, signal.SIGKILL)
+
+
 def _handle(pid: int) -> int | None:
     """Return the kernel's handle of a process; None on a system without them or when it has just ended."""
     if not hasattr(os, "pidfd_open"):

@@ -5,7 +5,7 @@ import subprocess
 from contextlib import suppress
 from typing import cast
 
-from tui.transport.child import Child
+from tui.transport.child import Child, kill_group
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 _END_S = 2.0
@@ -23,18 +23,28 @@ def local_opener(environment: dict[str, str] | None = None) -> Opener:
     """
 
     async def open_local(command: list[str]) -> Pipe:
-        loop = asyncio.get_running_loop()
         try:
-            transport, streams = await loop.subprocess_exec(
-                _Streams, *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                start_new_session=True, env=environment,
-            )  # fmt: skip
+            return await open_child(command, environment)
         except OSError as error:
             sentence = f"cannot start {command[0]} on this machine: {error.strerror or error}"
             raise LinkFault("no_python", sentence, retry=False) from None
-        return LocalPipe(transport, streams)
 
     return open_local
+
+
+async def open_child(
+    command: list[str], environment: dict[str, str] | None = None, *, whole_group: bool = False
+) -> "LocalPipe":
+    """Start a process in a session of its own. Raises OSError.
+
+    ``whole_group``: where it must be killed, so is all that it started in its group.
+    """
+    loop = asyncio.get_running_loop()
+    transport, streams = await loop.subprocess_exec(
+        _Streams, *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True, env=environment,
+    )  # fmt: skip
+    return LocalPipe(transport, streams, whole_group=whole_group)
 
 
 class _Streams(asyncio.SubprocessProtocol):
@@ -108,9 +118,12 @@ class _Streams(asyncio.SubprocessProtocol):
 class LocalPipe:
     """The standard streams of a child process."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, streams: _Streams) -> None:
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, streams: _Streams, *, whole_group: bool = False
+    ) -> None:
         self._transport = transport
         self._streams = streams
+        self._whole_group = whole_group
         self._child = Child(transport.get_pid(), transport.get_returncode)
 
     @property
@@ -145,6 +158,13 @@ class LocalPipe:
         """Return the last 64 KiB of the child's error output."""
         return bytes(self._streams.errors)
 
+    async def ended(self, limit_s: float) -> int | None:
+        """Wait up to ``limit_s`` for its end; return its exit status, None while it goes on."""
+        with suppress(TimeoutError):  # it goes on
+            async with asyncio.timeout(limit_s):
+                await self._streams.ended.wait()
+        return self._transport.get_returncode()
+
     async def close(self) -> int | None:
         """Close its input, and kill it when it has not ended after 2 s or when this is cancelled.
 
@@ -163,10 +183,10 @@ class LocalPipe:
 
     async def _end(self) -> None:
         try:
-            with suppress(TimeoutError):  # it is killed
-                async with asyncio.timeout(_END_S):
-                    await self._streams.ended.wait()
+            await self.ended(_END_S)
         finally:
+            if self._whole_group and not self._streams.ended.is_set():
+                kill_group(self.pid)
             self._child.kill()
             await self._child.reaped(_KILLED_S)
 

@@ -1,6 +1,8 @@
-"""SSH: ``ssh_opener`` gives an Opener for a host, over asyncssh, with the user's own SSH configuration.
+"""SSH: ``ssh_opener`` gives an Opener for a host, with the user's own SSH configuration.
 
-The configuration is read by the system's ``ssh -G`` where there is one. asyncssh is imported when the first
+The configuration is read by the system's ``ssh -G`` where there is one. The way in is chosen at each
+connection: the command that was named (--ssh-cmd), else the connection that the user's own ssh holds open,
+else asyncssh, else, for what asyncssh cannot do, the system's ssh. asyncssh is imported when the first
 connection is made, in a thread, since that takes several tenths of a second.
 """
 
@@ -14,7 +16,9 @@ from tui.transport.pipe import LinkFault, Opener, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh_config import Resolved, resolve
 from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_program import named_program, open_program
 from tui.transport.ssh_target import Target, parse_target
+from tui.transport.ssh_ways import Ways
 
 if TYPE_CHECKING:
     from tui.transport.ssh_connection import OpenPipe
@@ -31,13 +35,15 @@ class SshOptions:
     ``config_file`` replaces ~/.ssh/config and the system's file (``ssh -F``; on the command line
     --ssh-config FILE or TMINUS_SSH_CONFIG). ``accept_new`` adds unknown host keys as StrictHostKeyChecking
     accept-new does; a configuration that says no or accept-new itself is honoured without it. ``notice`` is
-    given one sentence for what happened without a question: a key added, a changed one let pass.
+    given one sentence for what happened without a question: a key added, a changed one let pass, another way
+    in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd).
     """
 
     config_file: str | None = None
     accept_new: bool = False
     limits: Limits = field(default_factory=Limits)
     notice: Callable[[str], None] = _unheard
+    ssh_cmd: tuple[str, ...] | None = None
 
 
 def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
@@ -55,6 +61,7 @@ class _SshOpener:
     def __init__(self, target: Target, options: SshOptions) -> None:
         self._target = target
         self._options = options
+        self._ways = Ways(options.limits, options.notice)
         self._reached = False
 
     async def __call__(self, arguments: list[str]) -> Pipe:
@@ -69,9 +76,35 @@ class _SshOpener:
 
     async def _open(self, arguments: list[str]) -> Pipe:
         options = self._options
-        resolving = _resolved(self._target, options)
-        resolved, open_pipe = await asyncio.gather(resolving, asyncio.to_thread(_library))
-        return await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
+        if options.ssh_cmd is not None:
+            way = named_program(options.ssh_cmd, self._target, options.config_file, options.limits)
+            return await open_program(way, arguments)
+        library = asyncio.ensure_future(asyncio.to_thread(_library))
+        library.add_done_callback(_look_at)
+        try:
+            resolved = await _resolved(self._target, options)
+            return await self._choose(resolved, arguments, library)
+        finally:
+            library.cancel()
+
+    async def _choose(
+        self, resolved: Resolved, arguments: list[str], library: "asyncio.Future[OpenPipe]"
+    ) -> Pipe:
+        pipe = await self._ways.before_library(resolved, arguments)
+        if pipe is not None:
+            return pipe
+        try:
+            open_pipe = await library
+            options = self._options
+            return await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
+        except LinkFault as first:
+            return await self._ways.after_library(resolved, arguments, first)
+
+
+def _look_at(library: "asyncio.Future[OpenPipe]") -> None:
+    """Take note of how the import ended, also where another way was taken meanwhile."""
+    if not library.cancelled():
+        library.exception()
 
 
 async def _resolved(target: Target, options: SshOptions) -> Resolved:

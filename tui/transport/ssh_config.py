@@ -7,14 +7,12 @@ import asyncio
 import os
 import shlex
 import shutil
-import signal
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tui.transport.child import reaped
 from tui.transport.faults import fault
+from tui.transport.short_command import finished
 from tui.transport.ssh_target import Target, parse_target
 from tui.transport.ssh_tokens import Tokens, home_directory
 
@@ -24,7 +22,6 @@ _STRICT: dict[str, Strict] = {
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
-_KILLED_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +32,7 @@ class Resolved:
     ``known_hosts`` are the user's files (the first is written to), ``global_known_hosts`` the system's; both
     may be empty or name files that do not exist. ``proxy_command`` is for a shell; ``jump`` is a ProxyJump
     left to the library, where there is no ssh program. ``ssh`` is the command that logs in by hand.
+    ``control_path`` is the socket of a shared connection, whether it exists or not.
     """
 
     target: Target
@@ -59,6 +57,8 @@ class Resolved:
     address_family: str
     public_key: bool
     ssh: str
+    control_path: str | None = None
+    gssapi: bool = False
 
     @property
     def where(self) -> str:
@@ -92,24 +92,13 @@ def ssh_command(target: Target, config_file: str | None, *options: str) -> list[
 async def _ssh_g(program: str, target: Target, config_file: str | None) -> dict[str, list[str]]:
     """Run ``ssh -G`` and return its lines, by lower-case name in order."""
     command = ssh_command(target, config_file, "-T", "-G")
-    null = asyncio.subprocess.DEVNULL
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        program, *command[1:], stdin=null, stdout=pipe, stderr=pipe, start_new_session=True
-    )
     try:
-        async with asyncio.timeout(_CONFIG_TIMEOUT_S):
-            output, errors = await process.communicate()
+        done = await finished(program, command[1:], _CONFIG_TIMEOUT_S)  # a Match exec may hang
     except TimeoutError:
         raise fault("config_slow", target=target.text, seconds=f"{_CONFIG_TIMEOUT_S:.0f}") from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):  # it ended by itself in this moment
-                os.killpg(process.pid, signal.SIGKILL)  # with the command of a Match exec that hangs
-            await reaped(lambda: process.returncode, _KILLED_S)
-    if process.returncode != 0:
-        raise fault("config", target=target.text, why=_complaint(errors), command=shlex.join(command))
-    return _by_name(output.decode("utf-8", "surrogateescape"))
+    if done.status != 0:
+        raise fault("config", target=target.text, why=_complaint(done.errors), command=shlex.join(command))
+    return _by_name(done.output.decode("utf-8", "surrogateescape"))
 
 
 def _complaint(errors: bytes) -> str:
@@ -159,7 +148,14 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         address_family=first.get("addressfamily", "any"),
         public_key=first.get("pubkeyauthentication", "true") not in ("no", "false"),
         ssh=shlex.join(ssh_command(target, config_file)),
+        control_path=_control_path(first.get("controlpath", "none")),
+        gssapi=first.get("gssapiauthentication", "no") in ("yes", "true"),
     )
+
+
+def _control_path(value: str) -> str | None:
+    """Return the socket's path, which ssh -G has expanded already."""
+    return None if value.lower() == "none" else value
 
 
 def existing_files(names: list[str], tokens: Tokens) -> tuple[Path, ...]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import asyncssh
+from asyncssh.sk import sk_available
 
 from tui.transport.known_hosts import fingerprint, short_algorithm
 from tui.transport.ssh_config import Resolved
@@ -28,6 +29,7 @@ class LoginKeys:
         self.offered: list[str] = []
         self.locked: list[Path] = []
         self.passed_over: list[str] = []
+        self.touched: list[Path] = []
         self.agent_state = ""
 
     async def next(self) -> asyncssh.SSHKeyPair | None:
@@ -122,7 +124,10 @@ class LoginKeys:
         except OSError as error:
             self.passed_over.append(f"{_short(path)} could not be read ({error.strerror})")
         else:
-            return list(asyncssh.load_keypairs([key], certlist=self._certificates))
+            if not (key.get_algorithm().startswith("sk-") and not sk_available):
+                return list(asyncssh.load_keypairs([key], certlist=self._certificates))
+            self.touched.append(path)
+            self.passed_over.append(f"{_short(path)} is on a security key, which only ssh itself can ask")
         return []
 
     def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:

@@ -31,6 +31,10 @@ _KNOWN_TYPES = (
 # One RSA key signs under several names.
 _SIGNED_AS = {"rsa-sha2-512": "ssh-rsa", "rsa-sha2-256": "ssh-rsa"}
 
+# The library gives no ticket here. Behind the keys that method is still listed when one is asked for, so that
+# it is known whether the server takes it.
+_METHODS = ("publickey", "gssapi-with-mic", "keyboard-interactive", "password")
+
 # Without a handler of its own, the logging module writes a library's warnings over the screen.
 logging.getLogger("asyncssh").addHandler(logging.NullHandler())
 
@@ -69,7 +73,8 @@ class Login:
         return await asyncssh.connect(
             self.resolved.hostname, self.resolved.port, sock=sock, tunnel=tunnel, config=None,
             client_factory=lambda: _Client(self), username=self.resolved.user, client_keys=None,
-            public_key_auth=self.resolved.public_key, known_hosts=_trusted_lists(self.gate.keys),
+            public_key_auth=self.resolved.public_key, preferred_auth=_METHODS,
+            known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
             server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
             agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
@@ -95,25 +100,39 @@ class Login:
         if isinstance(error, asyncssh.PermissionDenied):
             methods = ", ".join(self.methods) or "no way that is known here"
             user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
-            return fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+            refused = fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+            refused.for_program = self._ssh_knows_more()
+            return refused
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return self.gate.fault or fault("host_certificate", where=where, why=why)
         if isinstance(error, asyncssh.KeyExchangeFailed):
-            return fault("no_agreement", where=where, why=why)
+            strangers = fault("no_agreement", where=where, why=why)
+            strangers.for_program = True
+            return strangers
         if isinstance(error, asyncssh.ProtocolError):
             if "uthentication failures" in why:
                 return fault("too_many_keys", where=where, tried=self.keys.told([]))
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
 
+    def _ssh_knows_more(self) -> bool:
+        """Say whether the server may take what the library cannot give: a touched key, a ticket.
+
+        No method is known where the server takes none that the library asks for anything.
+        """
+        ticket = self.resolved.gssapi and ("gssapi-with-mic" in self.methods or not self.methods)
+        return ticket or bool(self.keys.touched)
+
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
         """Tell a port that never spoke SSH from a host that ended the talk."""
-        spoken = self.connection is not None and self.connection.get_extra_info("server_version")
-        if not spoken:
-            return fault("never_spoke", where=self.resolved.where, why=why)
-        if isinstance(error, asyncssh.DisconnectError) and not isinstance(error, asyncssh.ConnectionLost):
-            return fault("disconnected", where=self.resolved.where, why=why)
-        return fault("closed_early", where=self.resolved.where, why=why)
+        where, connection = self.resolved.where, self.connection
+        if connection is None or not connection.get_extra_info("server_version"):
+            return fault("never_spoke", where=where, why=why)
+        lost = isinstance(error, asyncssh.ConnectionLost) or not isinstance(error, asyncssh.DisconnectError)
+        ended = fault("closed_early" if lost else "disconnected", where=where, why=why)
+        # A server that has nothing in common hangs up, and that may arrive before its own list is read.
+        ended.for_program = connection.get_extra_info("send_cipher") is None
+        return ended
 
     def note_methods(self) -> None:
         """Keep what the server takes; asyncssh strikes its list off while it tries."""

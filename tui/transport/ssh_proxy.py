@@ -10,17 +10,18 @@ from tui.transport.child import reaped
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh_config import Resolved
+from tui.transport.ssh_words import hear
 
 _KEPT_BYTES = 16 * 1024
 _END_S = 1.0
 
-# What the ssh client of a jump says, and the row of the fault table it means.
-_SAID = (
-    ("could not resolve hostname", "proxy_dns"),
-    ("permission denied", "proxy_auth"),
-    ("too many authentication failures", "proxy_auth"),
-    ("host key verification failed", "proxy_host_key"),
-)
+# The rows of the fault table for what the ssh client of a jump says; of another kind it is "proxy".
+_ROWS = {
+    "dns": "proxy_dns",
+    "auth": "proxy_auth",
+    "host_key": "proxy_host_key",
+    "host_key_changed": "proxy_host_key",
+}
 
 
 class Proxy:
@@ -56,12 +57,11 @@ class Proxy:
         with suppress(TimeoutError):  # it may well go on; what it said so far counts
             async with asyncio.timeout(_END_S):
                 await asyncio.shield(self._reader)
-        lines = [line.strip() for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
-        if not lines:
+        heard = hear(self._said)
+        if heard is None:
             return None
-        text = " ".join(lines).lower()
-        row = next((row for words, row in _SAID if words in text), "proxy")
-        return fault(row, where=resolved.where, command=self._command, why=_telling(lines))
+        row = _ROWS.get(heard.kind or "", "proxy")
+        return fault(row, where=resolved.where, command=self._command, why=heard.line)
 
     async def close(self) -> None:
         """End the command with all that it started."""
@@ -87,11 +87,3 @@ class Proxy:
         stream = self._process.stderr
         while stream is not None and (data := await stream.read(4096)):
             self._said = (self._said + data)[-_KEPT_BYTES:]
-
-
-def _telling(lines: list[str]) -> str:
-    """Return the line that tells the cause: not ssh's last word that the connection was closed."""
-    for line in reversed(lines):
-        if not line.lower().startswith(("connection closed", "stdio forwarding failed", "kex_exchange")):
-            return line
-    return lines[-1]

@@ -1,0 +1,175 @@
+"""The system's ssh takes over where the library cannot go on: once, and only if it gets further."""
+
+import asyncio
+import base64
+import struct
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from ssh_server import SshServer, StartSshServer
+
+from tui.transport.pipe import LinkFault, Pipe
+from tui.transport.ssh import SshOptions, ssh_opener
+
+pytestmark = pytest.mark.ssh
+
+OpenOver = Callable[..., Awaitable[Pipe]]
+ReadAll = Callable[[Pipe], Awaitable[bytes]]
+
+# A key exchange that OpenSSH has built in since 8.5, and asyncssh only with a C library that few have.
+ONLY_SSH_KNOWS = "KexAlgorithms sntrup761x25519-sha512@openssh.com"
+
+
+@pytest.fixture
+def strange(start_ssh_server: StartSshServer) -> SshServer:
+    """Start an sshd whose only key exchange the library lacks."""
+    from asyncssh.kex import get_kex_algs
+
+    if b"sntrup761x25519-sha512@openssh.com" in get_kex_algs():
+        pytest.skip("needs an asyncssh without liboqs")
+    return start_ssh_server(ONLY_SSH_KNOWS)
+
+
+def logins_tried(server: SshServer) -> int:
+    return server.log().count("Connection from ")
+
+
+async def test_a_key_exchange_that_the_library_lacks_is_done_by_ssh_and_so_from_then_on(
+    strange: SshServer, read_all: ReadAll
+) -> None:
+    heard: list[str] = []
+    before = logins_tried(strange)
+    opener = ssh_opener("lab", options=SshOptions(config_file=strange.config_file, notice=heard.append))
+    for _ in range(2):
+        pipe = await opener(["echo", "here"])
+        assert await read_all(pipe) == b"here\n"
+        assert await pipe.close() == 0
+    assert strange.log().count("no matching key exchange method") == 1
+    assert logins_tried(strange) == before + 3
+    assert len(heard) == 1
+    assert f"ssh -F {strange.config_file} -- lab" in heard[0]
+
+
+async def test_the_answer_of_ssh_counts_where_it_got_further(strange: SshServer, open_over: OpenOver) -> None:
+    (strange.folder / "authorized_keys").write_text("")
+    with pytest.raises(LinkFault, match=r"ssh -F .* said '.*Permission denied \(publickey\)") as seen:
+        await open_over(strange, ["true"])
+    assert seen.value.fault == "auth"
+
+
+async def test_the_first_answer_stands_where_ssh_gets_no_further(
+    strange: SshServer, open_over: OpenOver
+) -> None:
+    strange.configure("KexAlgorithms curve25519-sha256")
+    before = logins_tried(strange)
+    # A server that hangs up at once may be gone before its list is read.
+    with pytest.raises(LinkFault, match=r"this client have no cipher|closed the connection during the login"):
+        await open_over(strange, ["true"])
+    assert logins_tried(strange) == before + 2
+
+
+async def test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    calls: list[bytes] = []
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-brief\r\n")
+        calls.append(await reader.readline())
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(LinkFault, match="closed the connection during the login") as seen:
+            await open_over(ssh_server, ["true"], f"127.0.0.1:{port}")
+    assert (seen.value.fault, seen.value.retry) == ("lost", False)
+    assert ["AsyncSSH" in call.decode() for call in calls] == [True, False]
+
+
+def security_key(path: Path) -> Path:
+    """Write a key pair of the kind whose secret lies on a token (PROTOCOL.u2f), which no token here has."""
+    kind, public, application = b"sk-ssh-ed25519@openssh.com", bytes(range(32)), b"ssh:"
+    blob = b"".join(map(_string, (kind, public, application)))
+    secret = blob + b"\x01" + _string(b"handle") + _string(b"")
+    body = struct.pack(">II", 7, 7) + secret + _string(b"test")
+    body += bytes(range(1, 1 + -len(body) % 8))
+    whole = b"openssh-key-v1\0" + b"".join(map(_string, (b"none", b"none", b"")))
+    whole += struct.pack(">I", 1) + _string(blob) + _string(body)
+    text = base64.encodebytes(whole).decode()
+    path.write_text(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{text}-----END OPENSSH PRIVATE KEY-----\n")
+    path.chmod(0o600)
+    path.with_name(f"{path.name}.pub").write_text(f"{kind.decode()} {base64.b64encode(blob).decode()} test\n")
+    return path
+
+
+def _string(data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + data
+
+
+async def test_a_security_key_is_left_to_ssh_and_is_named_where_that_fails_too(
+    ssh_server: SshServer, open_over: OpenOver, tmp_path: Path
+) -> None:
+    key = security_key(tmp_path / "id_sk")
+    (ssh_server.folder / "authorized_keys").write_text("")
+    ssh_server.authorize(key)
+    ssh_server.configure(f"IdentityFile {key}")
+    before = logins_tried(ssh_server)
+    with pytest.raises(LinkFault, match="id_sk is on a security key, which only ssh itself can ask") as seen:
+        await open_over(ssh_server, ["true"])
+    assert seen.value.fault == "auth"
+    assert logins_tried(ssh_server) == before + 2
+
+
+async def test_another_key_still_logs_in_beside_a_security_key(
+    ssh_server: SshServer, open_over: OpenOver, tmp_path: Path
+) -> None:
+    key = security_key(tmp_path / "id_sk")
+    ssh_server.authorize(key)
+    ssh_server.configure(f"IdentityFile {key}")
+    before = logins_tried(ssh_server)
+    pipe = await open_over(ssh_server, ["true"])
+    assert await pipe.close() == 0
+    assert logins_tried(ssh_server) == before + 1
+
+
+async def test_a_security_key_that_ssh_can_use_lets_in(
+    ssh_server: SshServer,
+    open_over: OpenOver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    needs: Callable[[str], str],
+) -> None:
+    good = ssh_server.client_key.rename(ssh_server.folder / "elsewhere")
+    ssh_server.configure(f"IdentityFile {security_key(tmp_path / 'id_sk')}")
+    # Stands for an ssh with a token at hand: it has a key that the library is not told of.
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\ncase "$*" in *" -G "*) exec {needs("ssh")} "$@";; esac\n')
+    with ssh.open("a") as script:
+        script.write(f'exec {needs("ssh")} -i {good} "$@"\n')
+    ssh.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    pipe = await open_over(ssh_server, ["true"])
+    assert await pipe.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("server_takes", "wanted", "tries"),
+    [
+        (["GSSAPIAuthentication yes"], "yes", 2),
+        (["GSSAPIAuthentication yes", "PubkeyAuthentication no"], "yes", 2),
+        (["GSSAPIAuthentication yes"], "no", 1),
+        (["GSSAPIAuthentication no"], "yes", 1),
+    ],
+)
+async def test_a_ticket_is_left_to_ssh_where_configuration_and_server_want_one(
+    start_ssh_server: StartSshServer, open_over: OpenOver, server_takes: list[str], wanted: str, tries: int
+) -> None:
+    server = start_ssh_server(*server_takes)
+    server.configure(f"GSSAPIAuthentication {wanted}")
+    (server.folder / "authorized_keys").write_text("")
+    before = logins_tried(server)
+    with pytest.raises(LinkFault, match="did not let") as seen:
+        await open_over(server, ["true"])
+    assert seen.value.fault == "auth"
+    assert logins_tried(server) == before + tries

@@ -1,0 +1,66 @@
+"""Which way to a host but the library: the connection that the user's ssh holds open, or the system's ssh."""
+
+import shutil
+from collections.abc import Callable
+
+from tui.transport.pipe import LinkFault, Pipe
+from tui.transport.ssh_config import Resolved
+from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_master import master_answers
+from tui.transport.ssh_program import open_program, shared_connection, system_ssh
+
+# By the fault of the library: those of ssh that come later on the way in.
+_FURTHER = {"refused": ("host_key", "auth"), "lost": ("host_key", "auth")}
+
+
+class Ways:
+    """Chooses anew at each connection, and tells ``notice`` when the way is another than before."""
+
+    def __init__(self, limits: Limits, notice: Callable[[str], None]) -> None:
+        self._limits = limits
+        self._notice = notice
+        self._shared = False
+        self._ssh_alone = False
+
+    async def before_library(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:
+        """Take the shared connection where it answers, or ssh where the library has been of no use before.
+
+        None: it is the library's turn. Raises LinkFault.
+        """
+        pipe = await self._over_shared(resolved, arguments)
+        self._tell_shared(resolved, shared=pipe is not None)
+        if pipe is None and self._ssh_alone:
+            return await open_program(system_ssh(resolved, self._limits), arguments)
+        return pipe
+
+    async def after_library(self, resolved: Resolved, arguments: list[str], first: LinkFault) -> Pipe:
+        """Let the system's ssh try once where it can do more. Raises ``first`` unless ssh got further."""
+        if not first.for_program or shutil.which("ssh") is None:
+            raise first
+        way = system_ssh(resolved, self._limits)
+        try:
+            pipe = await open_program(way, arguments)
+        except LinkFault as seen:
+            if seen.fault in _FURTHER.get(first.fault, ()):
+                raise
+            raise first from None
+        self._ssh_alone = True
+        self._notice(f"{way.where} is reached by {way.shown}, which can do what is not built in here")
+        return pipe
+
+    async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:
+        if not await master_answers(resolved):
+            return None
+        try:
+            return await open_program(shared_connection(resolved, self._limits), arguments)
+        except LinkFault:
+            return None  # it answers but leads nowhere: the usual way says what is wrong
+
+    def _tell_shared(self, resolved: Resolved, *, shared: bool) -> None:
+        where, before = resolved.where, self._shared
+        self._shared = shared
+        if shared and not before:
+            path = resolved.control_path
+            self._notice(f"{where} is reached over the connection that your ssh holds ({path})")
+        elif before and not shared:
+            self._notice(f"the connection that your ssh held to {where} is not used any more")
