@@ -199,6 +199,7 @@ def watch(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Watch a host on a screen (the default command). HOST is local, or anything ssh takes."""
     chosen = _choices(context)
@@ -229,6 +230,7 @@ def wait(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Wait until a server is ready, without a screen. The exit code says how it ended."""
     chosen = _choices(context)
@@ -271,6 +273,7 @@ def bench(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
@@ -309,6 +312,7 @@ def diagnose(
     ca_file: flags.CaFile = None,
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Look into the quiet ranks: three stack dumps by py-spy, then NCCL RAS. Says first what it touches."""
     chosen = _choices(context)

@@ -47,6 +47,7 @@ class Choices:
     ca_file: str | None = None
     record: bool = True
     ssh_config: str | None = None
+    accept_new: bool = False
     timeout: float = 1200.0
     restarts: bool = False
     fail_on: tuple[Literal["stalled", "hung", "suspended"], ...] = ()
@@ -98,6 +99,7 @@ READERS: dict[str, Reader] = {
     "ca_file": parse.path,
     "record": parse.flag,
     "ssh_config": parse.readable_file,
+    "accept_new": parse.flag,
     "timeout": parse.duration_s,
     "restarts": parse.flag,
     "fail_on": parse.some_of("stalled", "hung", "suspended"),

@@ -67,6 +67,14 @@ Record = Annotated[
 SshConfig = Annotated[
     Text, typer.Option("--ssh-config", metavar="FILE", help="Read this instead of ~/.ssh/config.")
 ]
+AcceptNew = Annotated[
+    Switch,
+    typer.Option(
+        "--accept-new",
+        help="Add an unknown SSH host key unasked; a changed one is refused.",
+        show_default=False,
+    ),
+]
 Timeout = Annotated[
     Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")
 ]

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +25,26 @@ _STRICT: dict[str, Strict] = {
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
 _KILLED_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class AskRules:
+    """What the configuration says of questions at a login: BatchMode, and the ways that are allowed.
+
+    ``preferred`` is PreferredAuthentications, empty for the usual order. ``prompts`` are the tries that a
+    person has for a password or passphrase (NumberOfPasswordPrompts; ssh_config(5): 3).
+    """
+
+    batch: bool = False
+    password: bool = True
+    keyboard: bool = True
+    preferred: tuple[str, ...] = ()
+    prompts: int = 3
+
+    @property
+    def first(self) -> str:
+        """Return the way that is tried first, "" for the usual one, which is keys."""
+        return self.preferred[0] if self.preferred else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,7 @@ class Resolved:
     address_family: str
     public_key: bool
     ssh: str
+    asking: AskRules = field(default_factory=AskRules)
 
     @property
     def where(self) -> str:
@@ -159,6 +180,18 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         address_family=first.get("addressfamily", "any"),
         public_key=first.get("pubkeyauthentication", "true") not in ("no", "false"),
         ssh=shlex.join(ssh_command(target, config_file)),
+        asking=_ask_rules(first),
+    )
+
+
+def _ask_rules(first: dict[str, str]) -> AskRules:
+    prompts = first.get("numberofpasswordprompts", "3")
+    return AskRules(
+        batch=first.get("batchmode", "no") == "yes",
+        password=first.get("passwordauthentication", "yes") == "yes",
+        keyboard=first.get("kbdinteractiveauthentication", "yes") == "yes",
+        preferred=tuple(filter(None, first.get("preferredauthentications", "").split(","))),
+        prompts=int(prompts) if prompts.isdigit() else 3,
     )
 
 
