@@ -16,17 +16,22 @@ import pytest
 from tminus_command import Tminus
 
 DEADLINE_S = 90.0
-# The session's leader takes the terminal, as a shell's job has it, and becomes the command.
+# The session's leader takes the terminal, as a shell's job has it, and becomes the command, or has it behind.
 _TAKE = (
-    "import fcntl,os,sys,termios;fcntl.ioctl(2,termios.TIOCSCTTY,0);"
-    "os.execv(sys.executable,[sys.executable,'-m','tui',*sys.argv[1:]])"
+    "import fcntl,os,sys,termios\n"
+    "fcntl.ioctl(2,termios.TIOCSCTTY,0)\n"
+    "if sys.argv[1]=='behind':\n"
+    "  pid=os.fork()\n"
+    "  if pid: os._exit(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1]))\n"
+    "  os.setpgid(0,0)\n"
+    "os.execv(sys.executable,[sys.executable,'-m','tui',*sys.argv[2:]])\n"
 )
 
 
 class Typed:
     """A command at a terminal; ``output`` is all that it has written there."""
 
-    def __init__(self, tminus: Tminus, arguments: tuple[str, ...], out: Path | None) -> None:
+    def __init__(self, tminus: Tminus, arguments: tuple[str, ...], out: Path | None, place: str) -> None:
         self.output = ""
         self.out = out
         self.master, slave = pty.openpty()
@@ -34,7 +39,7 @@ class Typed:
         environment = {**tminus.environment(), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         stdout = slave if out is None else os.open(out, os.O_WRONLY | os.O_CREAT, 0o600)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _TAKE, *arguments],
+            [sys.executable, "-c", _TAKE, place, *arguments],
             stdin=slave, stdout=stdout, stderr=slave, env=environment, start_new_session=True,
         )  # fmt: skip
         if out is not None:
@@ -93,11 +98,14 @@ AtTerminal = Callable[..., Typed]
 
 @pytest.fixture
 def at_terminal(tminus: Tminus) -> Iterator[AtTerminal]:
-    """Return a function that starts the command at a terminal; ``out`` takes its standard output."""
+    """Return a function that starts the command at a terminal; ``out`` takes its standard output.
+
+    ``behind``: as a background job.
+    """
     started: list[Typed] = []
 
-    def start(*arguments: str, out: Path | None = None) -> Typed:
-        started.append(Typed(tminus, arguments, out))
+    def start(*arguments: str, out: Path | None = None, behind: bool = False) -> Typed:
+        started.append(Typed(tminus, arguments, out, "behind" if behind else "front"))
         return started[-1]
 
     yield start
