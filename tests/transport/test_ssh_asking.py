@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+import asyncssh
 import pytest
 from asking_server import USER, Prompts, StartAskingServer, Wanted
 from ssh_server import SshServer, StartSshServer, make_key, public, run
@@ -213,6 +214,44 @@ async def test_the_passphrase_of_a_key_that_the_server_does_not_take_is_not_aske
     person = Person()
     assert (await _fault(ssh_server.config_file, person)).fault == "auth"
     assert person.asked == []
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["with .pub", "alone"])
+async def test_nothing_is_asked_for_a_locked_key_that_the_agent_has(
+    ssh_server: SshServer, tmp_path: Path, key_agent: str, beside: bool
+) -> None:
+    key = _locked(ssh_server, tmp_path)
+    (ssh_server.folder / "authorized_keys").write_text("")
+    ssh_server.authorize(key)
+    if not beside:
+        key.with_name("locked.pub").unlink()
+    ssh_server.configure(f"IdentityFile {key}", f"IdentityAgent {key_agent}")
+    ssh_server.client_key.unlink()
+    person = Person()
+    opener = ssh_opener("lab", options=_options(ssh_server.config_file, person))
+    assert await opener.expects_question()
+    async with asyncssh.connect_agent(key_agent) as agent:
+        await agent.add_keys([asyncssh.read_private_key(key, "open sesame")])
+
+    assert not await opener.expects_question()
+    assert await (await opener(["true"])).close() == 0
+    assert person.asked == []
+
+
+async def test_what_the_server_says_first_is_told_with_a_question_and_only_then(
+    start_ssh_server: StartSshServer, tmp_path: Path
+) -> None:
+    banner = tmp_path / "banner"
+    banner.write_text("Authorised \x1b[31musers only.\n\nSecond line\n")
+    server = start_ssh_server(f"Banner {banner}")
+    silent = Person()
+    assert await _works(server.config_file, silent)
+    assert silent.told == []
+
+    _locked(server, tmp_path)
+    person = Person("open sesame")
+    assert await _works(server.config_file, person)
+    assert person.told == ["Authorised users only.", "Second line"]
 
 
 async def test_a_locked_key_with_a_certificate_is_asked_for_once(

@@ -11,7 +11,7 @@ import signal
 import sys
 import termios
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
 from tui.settings import Choices
@@ -75,14 +75,18 @@ class TerminalAsker:
         """Say a line: at once, or before the next question while a screen is up."""
         self._lines.append(line)
         if self.place.is_free:
-            self._say()
+            with suppress(OSError):  # the terminal is gone
+                self._say()
 
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         """Return what was typed, without its newline; None at the end of the input."""
         async with self.place.room():
-            self._say()
-            with _terminal(echo=echo) as terminal:
-                return await terminal.answer(prompt)
+            try:
+                self._say()
+                with _terminal(echo=echo) as terminal:
+                    return await terminal.answer(prompt)
+            except (OSError, termios.error):
+                return None  # the terminal is gone
 
     def _say(self) -> None:
         lines, self._lines = self._lines, []

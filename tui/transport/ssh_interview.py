@@ -31,6 +31,7 @@ class Interview:
         self._clock = clock
         self._login = f"{resolved.user}@{resolved.hostname}"
         self._given: dict[tuple[str, str], str] = {}
+        self._banner: list[str] = []
         self._one_at_a_time = asyncio.Lock()
         self._tries = {PASSWORD: 0, KEYBOARD: 0}
 
@@ -47,6 +48,10 @@ class Interview:
     def succeeded(self) -> None:
         """Keep what was typed: the login took it."""
         self._answers.texts.update(self._given)
+
+    def heard_banner(self, text: str) -> None:
+        """Keep what the server says before the login; it is told with the first question, if there is one."""
+        self._banner += _lines(text)
 
     async def over(self) -> None:
         """Wait until a question that nobody needs an answer to any more has left the terminal."""
@@ -133,6 +138,9 @@ class Interview:
             return None
         async with self._one_at_a_time:
             self.open_question = True
+            banner, self._banner = self._banner, []
+            for line in banner:
+                self.tell(line)
             with self._clock.stopped():
                 answer = await self._asker.ask(prompt, echo=echo)
             self.open_question = False

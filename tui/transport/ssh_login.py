@@ -156,6 +156,9 @@ class _Client(asyncssh.SSHClient):
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         return self._login.gate.admits(key.get_algorithm(), key.public_data)
 
+    def auth_banner_received(self, msg: str, lang: str) -> None:
+        self._login.interview.heard_banner(msg)
+
     async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
         self._login.note_methods()
         return await self._login.keys.next()
