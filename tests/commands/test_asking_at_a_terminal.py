@@ -29,6 +29,14 @@ def _once(config_file: str) -> tuple[str, ...]:
     return ("lab", "--once", "--json", "--ssh-config", config_file, "--port", "1", "--no-record")
 
 
+def _bench(config_file: str) -> tuple[str, ...]:
+    return ("bench", "lab", "--ssh-config", config_file, "--port", "1", "--no-record")
+
+
+def _diagnose(config_file: str) -> tuple[str, ...]:
+    return ("diagnose", "lab", "--ssh-config", config_file, "--port", "1", "--no-record")
+
+
 def _screen(config_file: str) -> tuple[str, ...]:
     return ("lab", "--ssh-config", config_file, "--port", "1", "--no-record")
 
@@ -92,11 +100,20 @@ def test_a_passphrase_is_typed_unseen(at_terminal: AtTerminal, ssh_server: SshSe
     assert "sesame" not in typed.output
 
 
-@pytest.mark.parametrize("command", [_wait, _once, _screen], ids=["wait", "once", "screen"])
+def _name(value: object) -> str:
+    return "ctrl-c" if value == "\x03" else str(getattr(value, "__name__", value)).strip("_")
+
+
+WAYS = [("\x03", 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
 @pytest.mark.parametrize(
-    ("way", "code"),
-    [("\x03", 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
-    ids=["ctrl-c", "SIGTERM", "SIGHUP"],
+    ("command", "way", "code"),
+    [
+        *((command, *way) for command in (_wait, _once, _screen) for way in WAYS),
+        *((command, *WAYS[0]) for command in (_bench, _diagnose)),
+    ],
+    ids=_name,
 )
 def test_a_question_that_is_given_up_leaves_the_terminal_as_it_was(
     at_terminal: AtTerminal,
@@ -175,6 +192,18 @@ async def test_a_question_that_nobody_expected_takes_the_screen_down_and_brings_
     assert server.tried == ["hunter2", "hunter2"]
 
 
+async def test_a_server_that_waits_no_longer_takes_its_question_back(
+    at_terminal: AtTerminal, start_asking_server: StartAskingServer
+) -> None:
+    server = await start_asking_server(Wanted(password="hunter2", grace_s=3.0))
+    typed = at_terminal(*_wait(server.config_file))
+
+    assert await asyncio.to_thread(typed.end) == 4
+    assert typed.echoes
+    assert f"{PASSWORD}\r\n" in typed.output
+    assert "LoginGraceTime" in typed.output.partition(PASSWORD)[2]
+
+
 async def test_prompts_of_the_server_come_one_after_another_each_with_its_echo(
     at_terminal: AtTerminal, start_asking_server: StartAskingServer, tmp_path: Path
 ) -> None:
@@ -200,6 +229,7 @@ async def test_what_was_typed_is_in_no_recording_log_or_output(
 ) -> None:
     server = await start_asking_server(Wanted(password="hunter2"))
     arguments = [each for each in _wait(server.config_file) if each != "--no-record"]
+    arguments[arguments.index("20s")] = "8s"
     typed = at_terminal(*arguments, out=tmp_path / "out")
 
     def play() -> int:

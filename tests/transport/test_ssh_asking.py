@@ -108,7 +108,9 @@ async def test_the_words_are_those_of_ssh_itself(ssh_server: SshServer, needs: C
     await _fault(ssh_server.config_file, person)
 
     theirs = ask.with_name("ask.heard").read_text().splitlines()
-    assert theirs == [*person.told, *person.prompts]
+    ours = [*person.told, *person.prompts]
+    # Whether and how ssh tells of other names depends on its version.
+    assert [line for line in theirs if "known by" not in line] == [*ours[:2], ours[-1]]
 
 
 @pytest.mark.parametrize("answer", ["no", "", None])
@@ -370,13 +372,13 @@ async def test_several_prompts_come_with_their_echo_and_without_what_would_move_
 
 async def test_a_login_takes_its_time_while_a_person_thinks(start_asking_server: StartAskingServer) -> None:
     server = await start_asking_server(Wanted(password="hunter2"))
-    assert await _works(server.config_file, Person("hunter2", thinks_s=1.5), login_s=1.0)
+    assert await _works(server.config_file, Person("hunter2", thinks_s=2.2), login_s=2.0)
 
 
 async def test_a_server_that_waits_no_longer_is_told_in_one_sentence(
     start_asking_server: StartAskingServer,
 ) -> None:
-    server = await start_asking_server(Wanted(password="hunter2", grace_s=0.5))
+    server = await start_asking_server(Wanted(password="hunter2", grace_s=2.0))
     fault = await _fault(server.config_file, Person("hunter2", thinks_s=60.0))
     assert fault.fault == "auth"
     assert "LoginGraceTime" in fault.sentence
