@@ -8,6 +8,7 @@ import msgspec
 
 from tui.commands import start
 from tui.commands.ask import terminal_asker
+from tui.commands.open_asked import open_asked
 from tui.commands.snapshot import Snapshot, complete, snapshot
 from tui.session import Session
 from tui.settings import Choices, UsageFault
@@ -26,7 +27,7 @@ def run(choices: Choices) -> int:
 
 
 async def _once(choices: Choices) -> int:
-    session, _ = await start.open_asked(choices, terminal_asker(choices), recorded=False, always=True)
+    session, _ = await open_asked(choices, terminal_asker(choices), recorded=False, always=True)
     looking = asyncio.create_task(_look(session))
     try:
         await asyncio.wait({looking}, timeout=CONNECT_S + LONGEST_S)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from tui import __version__, parse, profiles_file
 from tui.bench.workload import Workload
@@ -24,7 +24,6 @@ from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
 from tui.transport.asking import Asker
-from tui.transport.pipe import LinkFault
 from tui.watch.follow import follow_request
 from tui.watch.options import WatchOptions
 
@@ -113,39 +112,11 @@ def open_session(choices: Choices, *, recorded: bool = True, asker: Asker | None
     answers ssh's questions, None for nobody.
     """
     options = options_for(choices)
-    return _session(choices, options, source_for(choices, options, asker), recorded=recorded)
+    return session_over(choices, options, source_for(choices, options, asker), recorded=recorded)
 
 
-async def open_asked(
-    choices: Choices, asker: Asker | None, *, recorded: bool = True, always: bool = False
-) -> tuple[Session, LinkFault | None]:
-    """Return a session that has put the questions which are to be expected on the way to its host.
-
-    Where none is, it connects when it is iterated, unless it is to be connected ``always``. The fault, when
-    there is one, comes as an event as well.
-    """
-    options = options_for(choices)
-    source = source_for(choices, options, asker)
-    session = _session(choices, options, source, recorded=recorded)
-    if asker is None or not isinstance(source, AsksFirst):
-        return session, None
-    try:
-        return session, await source.connect_first(always=always)
-    except BaseException:
-        await session.close()
-        raise
-
-
-@runtime_checkable
-class AsksFirst(Protocol):
-    """A source that can make its first connection before it is iterated."""
-
-    async def connect_first(self, *, always: bool) -> LinkFault | None:
-        """Connect, always or where a question is expected on the way; return why that failed."""
-        ...
-
-
-def _session(choices: Choices, options: WatchOptions, source: Source, *, recorded: bool) -> Session:
+def session_over(choices: Choices, options: WatchOptions, source: Source, *, recorded: bool) -> Session:
+    """Return a session over a source."""
     first, *others = workloads_for(choices)
     return Session(
         source,
@@ -249,6 +220,7 @@ def remote_agent(
 ) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault."""
     from tui.transport.agent_source import AgentSource
+    from tui.transport.pipe import LinkFault
     from tui.transport.ssh import SshOptions, ssh_opener
 
     notices: list[Callable[[str], None]] = []

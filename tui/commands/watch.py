@@ -5,6 +5,7 @@ import asyncio
 from tui import terminal
 from tui.commands import start
 from tui.commands.ask import terminal_asker
+from tui.commands.open_asked import open_asked
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.transport.pipe import LinkFault
@@ -23,7 +24,7 @@ def run(choices: Choices) -> int:
         asker.place = stage
 
     async def opened() -> tuple[Session, LinkFault | None]:
-        return await start.open_asked(choices, asker)
+        return await open_asked(choices, asker)
 
     return asyncio.run(show(opened, choices, stage))
 
