@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from asking_server import USER, Prompts, StartAskingServer, Wanted
+from made_up_person import Person
 from ssh_server import SshServer, StartSshServer, make_key, public, run
 
 from tui.transport.pipe import LinkFault, Pipe
@@ -19,28 +20,6 @@ from tui.transport.ssh_limits import Limits
 pytestmark = pytest.mark.ssh
 
 OpenOver = Callable[..., Awaitable[Pipe]]
-
-
-class Person:
-    """Answers one question after another; keeps what was asked and told."""
-
-    def __init__(self, *answers: str | None, thinks_s: float = 0.0) -> None:
-        self.asked: list[tuple[str, bool]] = []
-        self.told: list[str] = []
-        self._answers = list(answers)
-        self._thinks_s = thinks_s
-
-    async def ask(self, prompt: str, *, echo: bool) -> str | None:
-        self.asked.append((prompt, echo))
-        await asyncio.sleep(self._thinks_s)
-        return self._answers.pop(0)
-
-    def tell(self, line: str) -> None:
-        self.told.append(line)
-
-    @property
-    def prompts(self) -> list[str]:
-        return [prompt for prompt, _ in self.asked]
 
 
 def _options(config_file: str, person: Person | None, login_s: float = 20.0) -> SshOptions:
