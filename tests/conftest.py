@@ -19,9 +19,11 @@ Needs = Callable[[str], str]
 
 pytest_plugins = [
     "ssh_server",
+    "asking_server",
     "llama_server",
     "watched_host",
     "tminus_command",
+    "typed_terminal",
     "watched_stacks",
     "odd_server",
 ]

@@ -200,6 +200,7 @@ def watch(
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Watch a host on a screen (the default command). HOST is local, or anything ssh takes."""
     chosen = _choices(context)
@@ -231,6 +232,7 @@ def wait(
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Wait until a server is ready, without a screen. The exit code says how it ended."""
     chosen = _choices(context)
@@ -274,6 +276,7 @@ def bench(
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
@@ -313,6 +316,7 @@ def diagnose(
     record: flags.Record = None,
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
+    accept_new: flags.AcceptNew = None,
 ) -> Run:
     """Look into the quiet ranks: three stack dumps by py-spy, then NCCL RAS. Says first what it touches."""
     chosen = _choices(context)

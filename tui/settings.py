@@ -48,6 +48,7 @@ class Choices:
     record: bool = True
     ssh_config: str | None = None
     ssh_cmd: tuple[str, ...] | None = None
+    accept_new: bool = False
     timeout: float = 1200.0
     restarts: bool = False
     fail_on: tuple[Literal["stalled", "hung", "suspended"], ...] = ()
@@ -100,6 +101,7 @@ READERS: dict[str, Reader] = {
     "record": parse.flag,
     "ssh_config": parse.readable_file,
     "ssh_cmd": parse.command,
+    "accept_new": parse.flag,
     "timeout": parse.duration_s,
     "restarts": parse.flag,
     "fail_on": parse.some_of("stalled", "hung", "suspended"),

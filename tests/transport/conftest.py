@@ -1,6 +1,8 @@
 """What the tests of the transports share: pipes over SSH that are closed at the end of a test."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,18 @@ def read_all() -> Callable[[Pipe], Awaitable[bytes]]:
         return b"".join(parts)
 
     return read
+
+
+@pytest.fixture
+def key_agent(needs: Callable[[str], str], tmp_path: Path) -> Iterator[str]:
+    """Start an ssh-agent of the test's own and return its socket."""
+    place = str(tmp_path / "agent")
+    process = subprocess.Popen([needs("ssh-agent"), "-D", "-a", place], stdout=subprocess.DEVNULL)
+    while not os.path.exists(place) and process.poll() is None:
+        pass
+    yield place
+    process.kill()
+    process.wait()
 
 
 @pytest.fixture

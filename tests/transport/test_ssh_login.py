@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -17,18 +17,6 @@ from tui.transport.ssh_limits import Limits
 pytestmark = pytest.mark.ssh
 
 OpenOver = Callable[..., Awaitable[Pipe]]
-
-
-@pytest.fixture
-def key_agent(needs: Callable[[str], str], tmp_path: Path) -> Iterator[str]:
-    """Start an ssh-agent of the test's own and return its socket."""
-    place = str(tmp_path / "agent")
-    process = subprocess.Popen([needs("ssh-agent"), "-D", "-a", place], stdout=subprocess.DEVNULL)
-    while not os.path.exists(place) and process.poll() is None:
-        pass
-    yield place
-    process.kill()
-    process.wait()
 
 
 def _add(agent: str, key: Path, passphrase: str = "") -> None:

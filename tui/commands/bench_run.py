@@ -11,6 +11,7 @@ from tui.bench.report import exit_code, json_object, level_lines, text_lines
 from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchProgress, BenchRecords, BenchResult, BenchSpec
 from tui.commands import bench_keep, bench_plan, start
+from tui.commands.ask import terminal_asker
 from tui.commands.bench import Heard, Listeners, SourceEnded, bench, without_figures
 from tui.commands.bench_find import NoServer, find, for_server
 from tui.commands.bench_tell import Teller, agrees, can_ask
@@ -83,7 +84,7 @@ def run(choices: Choices) -> int:
 
 
 async def _run(choices: Choices, options: WatchOptions, workload: Workload) -> int:
-    source = start.bench_source(choices, options)
+    source = start.bench_source(choices, options, terminal_asker(choices))
     host = Host(source, options, near=start.host_of(choices) is not None)
     stop = asyncio.Event()
     codes: list[int] = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from tui.commands import start
+from tui.commands.ask import terminal_asker
 from tui.commands.records import JudgementPart, part_of
 from tui.commands.report import timed
 from tui.session import Session
@@ -157,7 +158,7 @@ def run(choices: Choices) -> int:
 
 async def run_on(choices: Choices) -> int:
     """Look into a host within a running loop; return the exit code."""
-    session = start.open_session(choices)
+    session = start.open_session(choices, asker=terminal_asker(choices))
     teller = Teller(json=choices.json)
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     looking = asyncio.create_task(_look(session, teller))

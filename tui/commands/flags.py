@@ -71,6 +71,14 @@ SshCmd = Annotated[
     Text,
     typer.Option("--ssh-cmd", metavar="COMMAND", help="The way to HOST: 'ssh -J x', 'tsh ssh', any prefix."),
 ]
+AcceptNew = Annotated[
+    Switch,
+    typer.Option(
+        "--accept-new",
+        help="Add an unknown SSH host key unasked; a changed one is refused.",
+        show_default=False,
+    ),
+]
 Timeout = Annotated[
     Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")
 ]

@@ -7,6 +7,8 @@ import time
 import msgspec
 
 from tui.commands import start
+from tui.commands.ask import terminal_asker
+from tui.commands.open_asked import open_asked
 from tui.commands.snapshot import Snapshot, complete, snapshot
 from tui.session import Session
 from tui.settings import Choices, UsageFault
@@ -21,10 +23,11 @@ def run(choices: Choices) -> int:
     """Print the snapshot of the host that was chosen; return the exit code."""
     if not choices.json:
         raise UsageFault("--once prints JSON: write --once --json; for words use tminus wait")
-    return asyncio.run(_once(start.open_session(choices, recorded=False), choices))
+    return asyncio.run(_once(choices))
 
 
-async def _once(session: Session, choices: Choices) -> int:
+async def _once(choices: Choices) -> int:
+    session, _ = await open_asked(choices, terminal_asker(choices), recorded=False, always=True)
     looking = asyncio.create_task(_look(session))
     try:
         await asyncio.wait({looking}, timeout=CONNECT_S + LONGEST_S)

@@ -23,6 +23,7 @@ from tui.runs.past_loads import PastLoadsFile
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
+from tui.transport.asking import Asker
 from tui.watch.follow import follow_request
 from tui.watch.options import WatchOptions
 
@@ -104,13 +105,18 @@ def workloads_for(choices: Choices) -> list[Workload]:
     return found
 
 
-def open_session(choices: Choices, *, recorded: bool = True) -> Session:
+def open_session(choices: Choices, *, recorded: bool = True, asker: Asker | None = None) -> Session:
     """Return a session over the host or URL that was chosen. Connects when it is iterated.
 
-    ``recorded`` False: it is no watch to look at later, and would push out one that is.
+    ``recorded`` False: it is no watch to look at later, and would push out one that is. ``asker`` is who
+    answers ssh's questions, None for nobody.
     """
     options = options_for(choices)
-    source = source_for(choices, options)
+    return session_over(choices, options, source_for(choices, options, asker), recorded=recorded)
+
+
+def session_over(choices: Choices, options: WatchOptions, source: Source, *, recorded: bool) -> Session:
+    """Return a session over a source."""
     first, *others = workloads_for(choices)
     return Session(
         source,
@@ -187,7 +193,7 @@ def state_folder() -> Path:
     return platformdirs.user_state_path("tminus")
 
 
-def source_for(choices: Choices, options: WatchOptions) -> Source:
+def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = None) -> Source:
     """Return where the events come from."""
     host = host_of(choices)
     if host is None:
@@ -197,7 +203,7 @@ def source_for(choices: Choices, options: WatchOptions) -> Source:
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
     if host == LOCAL:
         return local_agent(options)
-    return remote_agent(host, choices, options)
+    return remote_agent(host, choices, options, asker=asker)
 
 
 def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
@@ -209,7 +215,9 @@ def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
     return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)
 
 
-def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bool = True) -> Source:
+def remote_agent(
+    host: str, choices: Choices, options: WatchOptions, *, gpus: bool = True, asker: Asker | None = None
+) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault."""
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
@@ -218,20 +226,23 @@ def remote_agent(host: str, choices: Choices, options: WatchOptions, *, gpus: bo
     notices: list[Callable[[str], None]] = []
     ssh = SshOptions(
         config_file=choices.ssh_config,
-        notice=lambda sentence: notices[0](sentence),
         ssh_cmd=choices.ssh_cmd,
+        accept_new=choices.accept_new,
+        notice=lambda sentence: notices[0](sentence),
+        asker=asker,
     )
     try:
         opener = ssh_opener(host, options=ssh)
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
-    source = AgentSource(opener, watch_request(options, gpus=gpus), reconnect=True)
+    watch = watch_request(options, gpus=gpus)
+    source = AgentSource(opener, watch, reconnect=True, expects_question=opener.expects_question)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
 
 
-def bench_source(choices: Choices, options: WatchOptions) -> Source:
+def bench_source(choices: Choices, options: WatchOptions, asker: Asker | None = None) -> Source:
     """Return the agent that runs a benchmark: beside the server, or here for a URL alone.
 
     Beside a server it reads the GPUs, which are part of what a run was made under.
@@ -239,7 +250,7 @@ def bench_source(choices: Choices, options: WatchOptions) -> Source:
     host = host_of(choices)
     if host in (None, LOCAL):
         return local_agent(options, gpus=host is not None)
-    return remote_agent(host, choices, options)
+    return remote_agent(host, choices, options, asker=asker)
 
 
 def watch_request(options: WatchOptions, *, gpus: bool = True) -> WatchRequest:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tui.commands import records, start
+from tui.commands.ask import terminal_asker
 from tui.commands.records import EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.events import AnyEvent, Notice
@@ -68,7 +69,7 @@ class Printer:
 def run(choices: Choices) -> int:
     """Wait for the server that was chosen; return the exit code."""
     began_s = time.monotonic()
-    session = start.open_session(choices)
+    session = start.open_session(choices, asker=terminal_asker(choices))
     return asyncio.run(wait(session, choices, began_s))
 
 

@@ -4,8 +4,11 @@ import asyncio
 
 from tui import terminal
 from tui.commands import start
+from tui.commands.ask import terminal_asker
+from tui.commands.open_asked import open_asked
 from tui.session import Session
 from tui.settings import Choices, UsageFault
+from tui.transport.pipe import LinkFault
 
 
 def run(choices: Choices) -> int:
@@ -14,12 +17,16 @@ def run(choices: Choices) -> int:
         raise UsageFault("--json goes with --once (one snapshot); for a stream of events: tminus wait --json")
     start.options_for(choices)
     check_terminal()
-    from tui.commands.screen import show
+    from tui.commands.screen import Stage, show
 
-    async def opened() -> Session:
-        return start.open_session(choices)
+    asker, stage = terminal_asker(choices), Stage()
+    if asker is not None:
+        asker.place = stage
 
-    return asyncio.run(show(opened, choices))
+    async def opened() -> tuple[Session, LinkFault | None]:
+        return await open_asked(choices, asker)
+
+    return asyncio.run(show(opened, choices, stage))
 
 
 def check_terminal(way: str = terminal.WITHOUT_SCREEN) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Literal
 
@@ -30,7 +30,8 @@ class AgentSource:
     """The events of one host. With ``reconnect`` a lost link is retried until it is closed.
 
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
-    ``wire_log`` gets every raw line of the agent, for diagnostics.
+    ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
+    will be asked something at the first connection; see ``connect_first``.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class AgentSource:
         python: str | None = None,
         timeout_s: float = TIMEOUT_S,
         wire_log: WireLog | None = None,
+        expects_question: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._opener = opener
         self._watch = watch
@@ -54,6 +56,8 @@ class AgentSource:
         self._translator = Translator()
         self._clock = HostClock()
         self._closed = asyncio.Event()
+        self._expects_question = expects_question
+        self._first: Started | LinkFault | None = None
         self._starting: asyncio.Task[Started] | None = None
         self._connection: Connection | None = None
         self._reached = False
@@ -63,6 +67,23 @@ class AgentSource:
     def __aiter__(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events; once."""
         return self._events()
+
+    async def connect_first(self, *, always: bool) -> LinkFault | None:
+        """Make the first connection now, before anybody iterates, where a question is expected on the way.
+
+        Returns why it failed; the events will tell it as well.
+        """
+        try:
+            if not always and not await self._is_asked():
+                return None
+            self._first = await self._start()
+        except LinkFault as fault:
+            self._first = fault
+            return fault
+        return None
+
+    async def _is_asked(self) -> bool:
+        return self._expects_question is not None and await self._expects_question()
 
     def send(self, request: AnyRequest) -> None:
         """Ask for something; what cannot be sent now is sent when the link is up again."""
@@ -84,6 +105,9 @@ class AgentSource:
         self._closed.set()
         if self._starting is not None:
             self._starting.cancel()
+        first, self._first = self._first, None
+        if isinstance(first, Started):
+            await first.pipe.close()
         if self._connection is not None:
             self._connection.send(ByeRequest())
             await self._connection.close()
@@ -133,6 +157,11 @@ class AgentSource:
 
     async def _start(self) -> Started | None:
         """Return the started agent, None when the source was closed meanwhile. Raises LinkFault."""
+        first, self._first = self._first, None
+        if isinstance(first, LinkFault):
+            raise first
+        if first is not None:
+            return first
         self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s))
         try:
             return await self._starting

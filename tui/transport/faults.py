@@ -83,6 +83,8 @@ TABLE: dict[str, FaultText] = {
     "host_key_unknown_plain": FaultText("host_key", False,
         "the host key of {where} is not known here: {algorithm} {fingerprint}; "
         "if that is the host's own, add this line to {file}: {line}"),
+    "host_key_declined": FaultText("host_key", False,
+        "the host key of {where} was not agreed to: {algorithm} {fingerprint}; nothing was added"),
     "host_key_changed": FaultText("host_key", False,
         "THE HOST KEY OF {where} HAS CHANGED: it shows {algorithm} {fingerprint}, but {place} holds {known}; "
         "someone may be in between; only if you know why it changed, remove the old one with: {command}"),
@@ -145,6 +147,9 @@ TABLE: dict[str, FaultText] = {
         "the link to {where} broke ({command} {said})"),
     "program_silent": FaultText("lost", True,
         "the link to {where} broke (nothing came through {command} for {seconds} s)"),
+    "unanswered": FaultText("auth", False,
+        "{where} ended the login before its question was answered ({why}): "
+        "it waits only so long (LoginGraceTime); begin again and have the answer ready"),
     # The session.
     "no_session": FaultText("refused", False,
         "{where} let {user} in but allows no command ({why}): "

@@ -111,6 +111,22 @@ def look_up(files: Iterable[Path], hostname: str, port: int, alias: str | None) 
     return HostKeys(name, tuple(keys), tuple(without_port), tuple(unreadable))
 
 
+def names_of(blob: bytes, files: Iterable[Path]) -> list[tuple[Path, int, str]]:
+    """Return where a key stands as a plain one, whatever the host: file, line, names as written there."""
+    found: list[tuple[Path, int, str]] = []
+    for file in files:
+        try:
+            content = file.read_bytes()
+        except OSError:
+            continue
+        found += [
+            (file, key.line, names)
+            for names, key in _lines(file, content)
+            if key.blob == blob and not key.marker
+        ]
+    return found
+
+
 def listed_keys(content: bytes) -> Iterator[bytes]:
     """Yield the keys of a plain list of public keys (RevokedHostKeys), one a line."""
     for line in content.decode("utf-8", "replace").splitlines():

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from tui.transport.asking import Answers, Asker
 from tui.transport.faults import fault
-from tui.transport.pipe import LinkFault, Opener, Pipe
+from tui.transport.pipe import LinkFault, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh_config import Resolved, resolve
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_expect import expects_question
+from tui.transport.ssh_limits import Limits, Manners
+from tui.transport.ssh_master import master_answers
 from tui.transport.ssh_program import named_program, open_program
 from tui.transport.ssh_target import Target, parse_target
 from tui.transport.ssh_ways import Ways
@@ -36,7 +39,8 @@ class SshOptions:
     --ssh-config FILE or TMINUS_SSH_CONFIG). ``accept_new`` adds unknown host keys as StrictHostKeyChecking
     accept-new does; a configuration that says no or accept-new itself is honoured without it. ``notice`` is
     given one sentence for what happened without a question: a key added, a changed one let pass, another way
-    in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd).
+    in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd). ``asker``
+    is who answers ssh's questions, until the host has been reached; None: nothing is asked.
     """
 
     config_file: str | None = None
@@ -44,25 +48,35 @@ class SshOptions:
     limits: Limits = field(default_factory=Limits)
     notice: Callable[[str], None] = _unheard
     ssh_cmd: tuple[str, ...] | None = None
+    asker: Asker | None = None
 
 
-def ssh_opener(host: str, *, options: SshOptions | None = None) -> Opener:
+def ssh_opener(host: str, *, options: SshOptions | None = None) -> "SshOpener":
     """Return an Opener for whatever ``ssh`` takes as a host. Raises LinkFault (usage) for what cannot be one.
 
     Each call makes one connection with one channel, which the pipe's close() ends. Until the first one has
     been made no fault is to be retried: a host that refuses at first is more often misnamed than away.
     """
-    return _SshOpener(parse_target(host), options or SshOptions())
+    return SshOpener(parse_target(host), options or SshOptions())
 
 
-class _SshOpener:
-    """Connects on each call, and remembers whether that ever worked."""
+class SshOpener:
+    """Connects on each call, and remembers whether that ever worked and what a person answered."""
 
     def __init__(self, target: Target, options: SshOptions) -> None:
         self._target = target
         self._options = options
         self._ways = Ways(options.limits, options.notice)
+        self._answers = Answers()
+        self._resolved: Resolved | None = None
         self._reached = False
+
+    async def expects_question(self) -> bool:
+        """Say whether the first connection will probably ask something. Raises LinkFault (usage)."""
+        if self._options.asker is None or self._options.ssh_cmd is not None:
+            return False
+        resolved = self._resolved = await _resolved(self._target, self._options)
+        return not await master_answers(resolved) and await expects_question(resolved)
 
     async def __call__(self, arguments: list[str]) -> Pipe:
         try:
@@ -82,8 +96,7 @@ class _SshOpener:
         library = asyncio.ensure_future(asyncio.to_thread(_library))
         library.add_done_callback(_look_at)
         try:
-            resolved = await _resolved(self._target, options)
-            return await self._choose(resolved, arguments, library)
+            return await self._choose(await self._resolve(), arguments, library)
         finally:
             library.cancel()
 
@@ -95,10 +108,18 @@ class _SshOpener:
             return pipe
         try:
             open_pipe = await library
-            options = self._options
-            return await open_pipe(resolved, command_line(arguments), options.limits, options.notice)
+            return await open_pipe(resolved, command_line(arguments), self._manners())
         except LinkFault as first:
             return await self._ways.after_library(resolved, arguments, first)
+
+    def _manners(self) -> Manners:
+        options = self._options
+        asker = None if self._reached else options.asker
+        return Manners(options.limits, options.notice, asker, self._answers)
+
+    async def _resolve(self) -> Resolved:
+        found, self._resolved = self._resolved, None
+        return found or await _resolved(self._target, self._options)
 
 
 def _look_at(library: "asyncio.Future[OpenPipe]") -> None:

@@ -7,7 +7,9 @@ import asyncio
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +24,26 @@ _STRICT: dict[str, Strict] = {
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class AskRules:
+    """What the configuration says of questions at a login: BatchMode, and the ways that are allowed.
+
+    ``preferred`` is PreferredAuthentications, empty for the usual order. ``prompts`` are the tries that a
+    person has for a password or passphrase (NumberOfPasswordPrompts; ssh_config(5): 3).
+    """
+
+    batch: bool = False
+    password: bool = True
+    keyboard: bool = True
+    preferred: tuple[str, ...] = ()
+    prompts: int = 3
+
+    @property
+    def first(self) -> str:
+        """Return the way that is tried first, "" for the usual one, which is keys."""
+        return self.preferred[0] if self.preferred else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +81,7 @@ class Resolved:
     ssh: str
     control_path: str | None = None
     gssapi: bool = False
+    asking: AskRules = field(default_factory=AskRules)
 
     @property
     def where(self) -> str:
@@ -150,6 +173,18 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         ssh=shlex.join(ssh_command(target, config_file)),
         control_path=_control_path(first.get("controlpath", "none")),
         gssapi=first.get("gssapiauthentication", "no") in ("yes", "true"),
+        asking=_ask_rules(first),
+    )
+
+
+def _ask_rules(first: dict[str, str]) -> AskRules:
+    prompts = first.get("numberofpasswordprompts", "3")
+    return AskRules(
+        batch=first.get("batchmode", "no") == "yes",
+        password=first.get("passwordauthentication", "yes") == "yes",
+        keyboard=first.get("kbdinteractiveauthentication", "yes") == "yes",
+        preferred=tuple(filter(None, first.get("preferredauthentications", "").split(","))),
+        prompts=int(prompts) if prompts.isdigit() else 3,
     )
 
 

@@ -1,7 +1,9 @@
 """The SSH configuration without an ssh program: asyncssh's own reading, brought to the same answer.
 
-It knows less than OpenSSH: no system-wide file, no StrictHostKeyChecking (the default, ask, is kept), no
-shell in a ProxyCommand line's tokens. What it cannot parse becomes one sentence. Imports asyncssh.
+It knows less than OpenSSH: no system-wide file, no StrictHostKeyChecking (the default, ask, is kept),
+no BatchMode, no shell in a ProxyCommand line's tokens. What it cannot parse becomes one sentence.
+
+Imports asyncssh.
 """
 
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import cast
 from asyncssh.config import ConfigParseError, SSHClientConfig
 
 from tui.transport.faults import fault
-from tui.transport.ssh_config import Resolved, agent_socket, default_known_hosts, existing_files
+from tui.transport.ssh_config import AskRules, Resolved, agent_socket, default_known_hosts, existing_files
 from tui.transport.ssh_target import Target
 from tui.transport.ssh_tokens import Tokens, home_directory, local_user
 
@@ -75,6 +77,17 @@ def _resolved(target: Target, config_file: str | None, config: SSHClientConfig, 
         address_family="any",
         public_key=config.get("PubkeyAuthentication") is not False,
         ssh=f"ssh {target.text}",
+        asking=_ask_rules(config),
+    )
+
+
+def _ask_rules(config: SSHClientConfig) -> AskRules:
+    """Return what that reading knows of it: neither BatchMode nor NumberOfPasswordPrompts."""
+    preferred = _text(config, "PreferredAuthentications") or ""
+    return AskRules(
+        password=config.get("PasswordAuthentication") is not False,
+        keyboard=config.get("KbdInteractiveAuthentication") is not False,
+        preferred=tuple(filter(None, preferred.split(","))),
     )
 
 

@@ -15,7 +15,7 @@ from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh_config import Resolved, resolve
 from tui.transport.ssh_host_key import HostKeyGate
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_limits import Limits, Manners
 from tui.transport.ssh_login import Login
 from tui.transport.ssh_pipe import SshPipe, SshSession
 from tui.transport.ssh_proxy import Proxy
@@ -25,15 +25,14 @@ from tui.transport.ssh_tcp import connect_tcp
 _WINDOW_BYTES = 256 * 1024
 _CLOSE_S = 2.0
 
-Notice = Callable[[str], None]
-OpenPipe = Callable[[Resolved, str, Limits, Notice], Awaitable[SshPipe]]
+OpenPipe = Callable[[Resolved, str, Manners], Awaitable[SshPipe]]
 
 
-async def open_pipe(resolved: Resolved, command: str, limits: Limits, notice: Notice) -> SshPipe:
+async def open_pipe(resolved: Resolved, command: str, manners: Manners) -> SshPipe:
     """Log in and start ``command``. Raises LinkFault."""
     async with AsyncExitStack() as stack:
-        connection = await _Way(limits, notice, stack).log_in(resolved)
-        session = await _start(resolved, connection, command, limits)
+        connection = await _Way(manners, stack).log_in(resolved)
+        session = await _start(resolved, connection, command, manners.limits)
         return SshPipe(session, stack.pop_all().aclose, resolved.where)
     raise AssertionError("an exit stack suppresses nothing here")
 
@@ -42,20 +41,44 @@ async def open_pipe(resolved: Resolved, command: str, limits: Limits, notice: No
 class _Way:
     """Makes connections that end when ``stack`` is unwound."""
 
-    limits: Limits
-    notice: Notice
+    manners: Manners
     stack: AsyncExitStack
 
     async def log_in(self, resolved: Resolved) -> asyncssh.SSHClientConnection:
-        """Reach the host in the way that its configuration says, and log in."""
-        gate = await asyncio.to_thread(HostKeyGate, resolved, self.notice)
-        login = Login(resolved, gate)
+        """Reach the host and log in; after a yes to its unknown key once more, as the first try is over."""
+        async with AsyncExitStack() as own:
+            connection = await replace(self, stack=own).log_in_once(resolved)
+            if connection is not None:
+                self.stack.push_async_callback(own.pop_all().aclose)
+                return connection
+        again = await self.log_in_once(resolved)
+        if again is None:
+            raise AssertionError("a key that was agreed to was asked for again")
+        return again
+
+    async def log_in_once(self, resolved: Resolved) -> asyncssh.SSHClientConnection | None:
+        """Reach the host in the way that its configuration says, and log in.
+
+        None when a person has just agreed to its key.
+        """
+        agreed = self.manners.answers.host_keys
+        gate = await asyncio.to_thread(HostKeyGate, resolved, self.manners.notice, agreed)
+        login = Login(resolved, gate, self.manners)
         self.stack.push_async_callback(login.close)
+        try:
+            return await self._reach(login)
+        except LinkFault:
+            if gate.unknown is None or not await login.agreed():
+                raise
+            return None
+
+    async def _reach(self, login: Login) -> asyncssh.SSHClientConnection:
+        resolved = login.resolved
         if resolved.jump is not None:
             return await self._through(login, resolved.jump)
         if resolved.proxy_command is not None:
             return await self._over_proxy(login, resolved.proxy_command)
-        sock = await connect_tcp(resolved, resolved.connect_timeout_s or self.limits.connect_s)
+        sock = await connect_tcp(resolved, resolved.connect_timeout_s or self.manners.limits.connect_s)
         self.stack.callback(sock.close)
         return await self._over(login, sock=sock)
 
@@ -81,7 +104,7 @@ class _Way:
     async def _over(
         self, login: Login, sock: socket | None = None, tunnel: asyncssh.SSHClientConnection | None = None
     ) -> asyncssh.SSHClientConnection:
-        connection = await login.connect(self.limits, sock, tunnel)
+        connection = await login.connect(sock, tunnel)
         self.stack.push_async_callback(_let_go, connection)
         return connection
 

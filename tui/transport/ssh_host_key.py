@@ -4,7 +4,7 @@ import base64
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tui.transport import known_hosts
 from tui.transport.faults import fault
@@ -19,14 +19,22 @@ _KEYGEN_TIMEOUT_S = 5.0
 class HostKeyGate:
     """Judges one host's key. After a refusal ``fault`` says why.
 
-    StrictHostKeyChecking is honoured as OpenSSH does: ``ask`` and ``yes`` refuse an unknown key here (the
-    question is not put yet), ``accept-new`` adds it, ``no`` adds it and lets a changed one pass with a
-    warning. A revoked key never passes. With no file to write to, accept-new refuses.
+    StrictHostKeyChecking is honoured as OpenSSH does: ``yes`` refuses an unknown key, ``accept-new`` adds it,
+    ``no`` adds it and lets a changed one pass with a warning. A revoked key never passes. With no file to
+    write to, accept-new refuses. ``ask`` refuses an unknown key too, but for those that were ``agreed`` to:
+    (name, key). It is then in ``unknown``, so that a person can be asked for the next connection.
     """
 
-    def __init__(self, resolved: Resolved, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        resolved: Resolved,
+        notice: Callable[[str], None],
+        agreed: Collection[tuple[str, bytes]] = (),
+    ) -> None:
         self._resolved = resolved
         self._notice = notice
+        self._agreed = agreed
+        self.unknown: tuple[str, bytes] | None = None
         files = (*resolved.known_hosts, *resolved.global_known_hosts)
         self.keys: HostKeys = known_hosts.look_up(
             files, resolved.hostname, resolved.port, resolved.host_key_alias
@@ -54,6 +62,10 @@ class HostKeyGate:
             if files:
                 self._add(algorithm, blob)
             return True
+        if strict == "ask":
+            if (self.keys.name, blob) in self._agreed:
+                return True
+            self.unknown = algorithm, blob
         by_hand = shutil.which("ssh") is not None
         return self._refuse(f"host_key_unknown{'' if by_hand else '_plain'}", algorithm, blob, judgement)
 
@@ -66,6 +78,27 @@ class HostKeyGate:
             "StrictHostKeyChecking no lets it pass"
         )
         return True
+
+    def add_agreed(self, algorithm: str, blob: bytes) -> str:
+        """Add a key that a person agreed to; say it in ssh's words."""
+        short = known_hosts.short_algorithm(algorithm)
+        files, hashed = self._resolved.known_hosts, self._resolved.hash_known_hosts
+        if not files:
+            return f"The {short} key of '{self.keys.name}' is kept nowhere (UserKnownHostsFile none)."
+        try:
+            known_hosts.append(files[0], self.keys.name, algorithm, blob, hashed=hashed)
+        except OSError as error:
+            return f"Failed to add the host to the list of known hosts ({files[0]}): {error.strerror}"
+        return f"Warning: Permanently added '{self.keys.name}' ({short}) to the list of known hosts."
+
+    def declined(self, algorithm: str, blob: bytes) -> LinkFault:
+        """Return the fault of a key that a person did not agree to."""
+        return fault(
+            "host_key_declined",
+            where=self._resolved.where,
+            algorithm=known_hosts.short_algorithm(algorithm),
+            fingerprint=known_hosts.fingerprint(blob),
+        )
 
     def _add(self, algorithm: str, blob: bytes) -> None:
         file = self._resolved.known_hosts[0]

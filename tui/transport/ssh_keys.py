@@ -3,6 +3,8 @@
 Imports asyncssh: import this module only where a connection is made.
 """
 
+import asyncio
+import base64
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
@@ -10,19 +12,25 @@ from pathlib import Path
 import asyncssh
 from asyncssh.sk import sk_available
 
+from tui.transport import ssh_key_file
+from tui.transport.asking import Answers
 from tui.transport.known_hosts import fingerprint, short_algorithm
 from tui.transport.ssh_config import Resolved
+from tui.transport.ssh_interview import Interview
 from tui.transport.ssh_tokens import home_directory
 
 
 class LoginKeys:
     """Hands out the keys of one login: the agent's that the configuration names, its others, then files.
 
-    A file locked by a passphrase is passed over, as is one whose key the agent has already offered.
+    A file whose key the agent has already offered is passed over, as is one locked by a passphrase that
+    nobody can be asked for. Where its public half is known, that waits until the server wants the key.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(self, resolved: Resolved, interview: Interview, answers: Answers) -> None:
         self._resolved = resolved
+        self._interview = interview
+        self._unlocked = answers.keys
         self._agent: asyncssh.SSHAgentClient | None = None
         self._certificates: list[asyncssh.SSHCertificate] = []
         self._keys: AsyncGenerator[asyncssh.SSHKeyPair, None] | None = None
@@ -51,11 +59,13 @@ class LoginKeys:
     def told(self, methods: list[str]) -> str:
         """Say what was tried and what was not, for the sentence of a refused login."""
         if methods and "publickey" not in methods:
-            return "no key is wanted there, and no password is asked for here"
+            typed = "what was typed was not taken" if self._interview.typed else "no password was given"
+            return f"no key is wanted there, and {typed}"
         parts = [f"it refused {', '.join(self.offered)}" if self.offered else "there was no key to offer"]
         if self.locked:
             names = " ".join(_short(path) for path in self.locked)
             parts.append(f"locked by a passphrase: {names} (unlock with: ssh-add {names})")
+        parts += ["what was typed was not taken"] if self._interview.typed else []
         parts += self.passed_over
         parts += [self.agent_state] if self.agent_state else []
         return "; ".join(parts)
@@ -70,7 +80,7 @@ class LoginKeys:
         for path, blob in files.items():
             if blob is not None and blob in seen:
                 continue
-            for pair in self._read_private(path):
+            for pair in self._read_private(path) or await self._locked_pairs(path, blob):
                 yield self._noted(pair, _short(path))
 
     def _noted(self, pair: asyncssh.SSHKeyPair, source: str) -> asyncssh.SSHKeyPair:
@@ -116,7 +126,7 @@ class LoginKeys:
 
     def _read_private(self, path: Path) -> list[asyncssh.SSHKeyPair]:
         try:
-            key = asyncssh.read_private_key(path)
+            key = self._unlocked.get(path) or asyncssh.read_private_key(path)
         except asyncssh.KeyEncryptionError:
             self.locked.append(path)
         except asyncssh.KeyImportError as error:
@@ -130,6 +140,32 @@ class LoginKeys:
             self.passed_over.append(f"{_short(path)} is on a security key, which only ssh itself can ask")
         return []
 
+    async def _locked_pairs(self, path: Path, blob: bytes | None) -> list[asyncssh.SSHKeyPair]:
+        """Return the pairs of a locked key: unlocked at once where it must be, to know what it is."""
+        if path not in self.locked or not self._interview.can_ask:
+            return []
+        public = _public_key(blob) if blob is not None else None
+        if public is None:
+            key = await self.unlock(path)
+            return [] if key is None else list(asyncssh.load_keypairs([key], certlist=self._certificates))
+        fitting = [each for each in self._certificates if each.key.public_data == public.public_data]
+        return [LockedKeyPair(public, each, self, path) for each in (*fitting, None)]
+
+    async def unlock(self, path: Path) -> asyncssh.SSHKey | None:
+        """Ask for the passphrase until it is right, as often as the configuration allows."""
+        if path in self._unlocked:
+            return self._unlocked[path]
+        for _ in range(self._resolved.asking.prompts):
+            passphrase = await self._interview.passphrase(str(path))
+            if not passphrase:
+                break
+            key = await asyncio.to_thread(_unlocked, path, passphrase)
+            if key is not None:
+                self._unlocked[path] = key
+                self.locked.remove(path)
+                return key
+        return None
+
     def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:
         if "assphrase" in str(error):
             self.locked.append(path)
@@ -137,14 +173,58 @@ class LoginKeys:
             self.passed_over.append(f"{_short(path)} is no key that can be used here ({error})")
 
 
+class LockedKeyPair(asyncssh.SSHKeyPair):
+    """A key whose passphrase is asked for when the server has said that it takes the key."""
+
+    _key_type = "local"
+
+    def __init__(
+        self,
+        public: asyncssh.SSHKey,
+        certificate: asyncssh.SSHCertificate | None,
+        keys: LoginKeys,
+        path: Path,
+    ) -> None:
+        names = public.sig_algorithms
+        super().__init__(
+            public.algorithm, public.algorithm, names, names, public.public_data, None, certificate
+        )
+        self._keys = keys
+        self._path = path
+
+    async def sign_async(self, data: bytes) -> bytes:
+        """Sign ``data``. Raises ValueError, on which the library goes on to the next key."""
+        key = await self._keys.unlock(self._path)
+        if key is None:
+            raise ValueError(f"{self._path} stays locked")
+        return key.sign(data, self.sig_algorithm)
+
+
+def _unlocked(path: Path, passphrase: str) -> asyncssh.SSHKey | None:
+    """Return a key by its passphrase, None when that is wrong. Takes half a second: the format wants it."""
+    try:
+        return asyncssh.read_private_key(path, passphrase)
+    except (OSError, asyncssh.KeyImportError, asyncssh.KeyEncryptionError):
+        return None
+
+
+def _public_key(blob: bytes) -> asyncssh.SSHKey | None:
+    length = int.from_bytes(blob[:4], "big")
+    try:
+        return asyncssh.import_public_key(blob[4 : 4 + length] + b" " + base64.b64encode(blob))
+    except asyncssh.KeyImportError:
+        return None
+
+
 def _public_blob(path: Path) -> bytes | None:
-    """Return the public part of a key file: from the file itself, or the .pub beside it."""
+    """Return the public part of a key file: from the file itself, or the .pub beside it, or within it."""
     for candidate in (path, path.with_name(f"{path.name}.pub")):
         try:
             return asyncssh.read_public_key(candidate).public_data
         except (OSError, asyncssh.KeyImportError):
             continue
-    return None
+    private = ssh_key_file.look_at(path)
+    return private.public if private is not None else None
 
 
 def _short(path: Path) -> str:

@@ -1,6 +1,9 @@
-"""How long the SSH transport waits, and for what."""
+"""How the SSH transport behaves towards people: how long it waits, whom it tells, whom it asks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from tui.transport.asking import Answers, Asker
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +18,13 @@ class Limits:
     login_s: float = 20.0
     keepalive_s: float = 5.0
     keepalive_count: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What goes with every connection. ``notice`` hears what happened without a question."""
+
+    limits: Limits
+    notice: Callable[[str], None]
+    asker: Asker | None
+    answers: Answers

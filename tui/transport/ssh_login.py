@@ -6,16 +6,20 @@ Imports asyncssh: import this module only where a connection is made.
 import asyncio
 import logging
 import socket
+from collections.abc import Sequence
+from typing import cast
 
 import asyncssh
 
+from tui.transport.asking import LoginClock
 from tui.transport.faults import fault
 from tui.transport.known_hosts import HostKeys, KnownKey
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh_config import Resolved
 from tui.transport.ssh_host_key import HostKeyGate
+from tui.transport.ssh_interview import Interview
 from tui.transport.ssh_keys import LoginKeys
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh_limits import Manners
 
 # Host key types that asyncssh can check, in OpenSSH's order of preference.
 _KNOWN_TYPES = (
@@ -42,38 +46,51 @@ logging.getLogger("asyncssh").addHandler(logging.NullHandler())
 class Login:
     """Logs in once; after a failure it knows what was offered and what the server takes."""
 
-    def __init__(self, resolved: Resolved, gate: HostKeyGate) -> None:
+    def __init__(self, resolved: Resolved, gate: HostKeyGate, manners: Manners) -> None:
         self.resolved = resolved
         self.gate = gate
-        self.keys = LoginKeys(resolved)
+        self._limits = manners.limits
+        self._clock = LoginClock(manners.limits.login_s)
+        self.interview = Interview(resolved, manners.asker, manners.answers, self._clock)
+        self.keys = LoginKeys(resolved, self.interview, manners.answers)
         self.methods: list[str] = []
         self.connection: asyncssh.SSHClientConnection | None = None
+        self.address = ""
 
     async def connect(
-        self,
-        limits: Limits,
-        sock: socket.socket | None,
-        tunnel: asyncssh.SSHClientConnection | None,
+        self, sock: socket.socket | None, tunnel: asyncssh.SSHClientConnection | None
     ) -> asyncssh.SSHClientConnection:
         """Log in over a connected socket or another host's connection. Raises LinkFault."""
         try:
-            async with asyncio.timeout(limits.login_s):
-                return await self._connect(limits, sock, tunnel)
+            async with self._clock.running():
+                connection = await self._connect(sock, tunnel)
         except TimeoutError:
-            raise fault("login_timeout", where=self.resolved.where, seconds=f"{limits.login_s:g}") from None
+            seconds = f"{self._limits.login_s:g}"
+            raise fault("login_timeout", where=self.resolved.where, seconds=seconds) from None
         except (asyncssh.Error, OSError, ValueError) as error:
+            await self.interview.over()
             raise self.fault(error) from None
+        self.interview.succeeded()
+        return connection
+
+    async def agreed(self) -> bool:
+        """Ask about the host key that is unknown, and add it. Raises LinkFault for a no."""
+        if self.gate.unknown is None or not self.interview.can_ask:
+            return False
+        algorithm, blob = self.gate.unknown
+        if not await self.interview.agrees_to(algorithm, blob, self.address):
+            raise self.gate.declined(algorithm, blob)
+        self.interview.tell(await asyncio.to_thread(self.gate.add_agreed, algorithm, blob))
+        return True
 
     async def _connect(
-        self,
-        limits: Limits,
-        sock: socket.socket | None,
-        tunnel: asyncssh.SSHClientConnection | None,
+        self, sock: socket.socket | None, tunnel: asyncssh.SSHClientConnection | None
     ) -> asyncssh.SSHClientConnection:
+        limits, preferred = self._limits, self.resolved.asking.preferred
         return await asyncssh.connect(
             self.resolved.hostname, self.resolved.port, sock=sock, tunnel=tunnel, config=None,
             client_factory=lambda: _Client(self), username=self.resolved.user, client_keys=None,
-            public_key_auth=self.resolved.public_key, preferred_auth=_METHODS,
+            public_key_auth=self.resolved.public_key, preferred_auth=list(preferred) or _METHODS,
             known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
             server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
@@ -97,6 +114,8 @@ class Login:
     def fault(self, error: Exception) -> LinkFault:
         """Put what the library raised in words."""
         where, why = self.resolved.where, str(error) or type(error).__name__
+        if self.interview.open_question:
+            return fault("unanswered", where=where, why=why)
         if isinstance(error, asyncssh.PermissionDenied):
             methods = ", ".join(self.methods) or "no way that is known here"
             user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
@@ -149,19 +168,31 @@ class _Client(asyncssh.SSHClient):
 
     def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
         self._login.connection = conn
+        peer = cast("tuple[object, ...] | str | None", conn.get_extra_info("peername"))
+        self._login.address = str(peer[0]) if isinstance(peer, tuple) else ""
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         return self._login.gate.admits(key.get_algorithm(), key.public_data)
+
+    def auth_banner_received(self, msg: str, lang: str) -> None:
+        self._login.interview.heard_banner(msg)
 
     async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
         self._login.note_methods()
         return await self._login.keys.next()
 
-    def password_auth_requested(self) -> None:
+    async def password_auth_requested(self) -> str | None:
         self._login.note_methods()
+        return await self._login.interview.password()
 
-    def kbdint_auth_requested(self) -> None:
+    def kbdint_auth_requested(self) -> str | None:
         self._login.note_methods()
+        return "" if self._login.interview.begins_challenge() else None
+
+    async def kbdint_challenge_received(
+        self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
+    ) -> Sequence[str] | None:
+        return await self._login.interview.challenge(name, instructions, prompts)
 
 
 def _trusted_lists(keys: HostKeys) -> tuple[list[asyncssh.SSHKey], ...]:

@@ -1,0 +1,25 @@
+"""A person who answers ssh's questions in a test, without a terminal."""
+
+import asyncio
+
+
+class Person:
+    """Answers one question after another; keeps what was asked and told."""
+
+    def __init__(self, *answers: str | None, thinks_s: float = 0.0) -> None:
+        self.asked: list[tuple[str, bool]] = []
+        self.told: list[str] = []
+        self._answers = list(answers)
+        self._thinks_s = thinks_s
+
+    async def ask(self, prompt: str, *, echo: bool) -> str | None:
+        self.asked.append((prompt, echo))
+        await asyncio.sleep(self._thinks_s)
+        return self._answers.pop(0)
+
+    def tell(self, line: str) -> None:
+        self.told.append(line)
+
+    @property
+    def prompts(self) -> list[str]:
+        return [prompt for prompt, _ in self.asked]

@@ -1,0 +1,69 @@
+"""Questions to a person on the way to a host: who puts them, and what is remembered of the answers.
+
+Nothing here knows a terminal or the SSH library: the commands bring an Asker, the transport has the words.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from asyncssh import SSHKey
+
+
+class Asker(Protocol):
+    """A person who can be asked now. The texts are clean lines without newlines."""
+
+    async def ask(self, prompt: str, *, echo: bool) -> str | None:
+        """Return the line that was typed after ``prompt``, shown or not; None at the end of the input."""
+        ...
+
+    def tell(self, line: str) -> None:
+        """Say one line beside a question."""
+        ...
+
+
+@dataclass(slots=True, repr=False)
+class Answers:
+    """What a person answered in this process, for the next connection. Held in memory and nowhere else.
+
+    ``host_keys`` are (name in known_hosts, key) that were agreed to; ``texts`` what was typed, by login and
+    prompt, and only where the login with it succeeded.
+    """
+
+    host_keys: set[tuple[str, bytes]] = field(default_factory=set[tuple[str, bytes]])
+    keys: "dict[Path, SSHKey]" = field(default_factory=dict)
+    texts: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+
+class LoginClock:
+    """The time that a login may take, which stands still while a person thinks."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._running: asyncio.Timeout | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Raise TimeoutError out of the block when its time is over."""
+        try:
+            async with asyncio.timeout(self._limit_s) as self._running:
+                yield
+        finally:
+            self._running = None
+
+    @contextmanager
+    def stopped(self) -> Generator[None]:
+        """Let no time pass within the block; after it the login has its whole time again."""
+        self._reschedule(None)
+        try:
+            yield
+        finally:
+            self._reschedule(asyncio.get_running_loop().time() + self._limit_s)
+
+    def _reschedule(self, when: float | None) -> None:
+        if self._running is not None and not self._running.expired():
+            self._running.reschedule(when)
