@@ -24,6 +24,7 @@ pytest_plugins = [
     "tminus_command",
     "watched_stacks",
     "odd_server",
+    "wrapped_host",
 ]
 
 

@@ -30,7 +30,8 @@ class AgentSource:
     """The events of one host. With ``reconnect`` a lost link is retried until it is closed.
 
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
-    ``wire_log`` gets every raw line of the agent, for diagnostics.
+    ``wire_log`` gets every raw line of the agent, for diagnostics. ``place`` says in which container, pod or
+    job the agent is, None where it is simply on the host.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class AgentSource:
         python: str | None = None,
         timeout_s: float = TIMEOUT_S,
         wire_log: WireLog | None = None,
+        place: str | None = None,
     ) -> None:
         self._opener = opener
+        self._place = place
         self._watch = watch
         self._reconnect = reconnect
         self._python = python
@@ -163,7 +166,9 @@ class AgentSource:
         self._clock.take(event)
         if isinstance(event, Hello):
             self._reached = True
-            return [self._link("up", f"connected to {event.host}", banner=banner), *self._noted(), event]
+            event = msgspec.structs.replace(event, place=self._place)
+            up = self._link("up", f"connected to {self._place or event.host}", banner=banner)
+            return [up, *self._noted(), event]
         if isinstance(event, Goodbye):
             self._goodbye = event.sentence
         return [event]
@@ -186,9 +191,10 @@ class AgentSource:
     def _explained(self, fault: LinkFault) -> LinkFault:
         """Return the fault with the agent's own last word on why it ended."""
         goodbye, self._goodbye = self._goodbye, ""
-        if not goodbye or fault.fault != "lost":
+        if not goodbye or fault.fault not in ("lost", "agent"):
             return fault
-        return LinkFault("lost", f"the agent ended: {goodbye}", retry=fault.retry)
+        # It ended in order: whatever status a program in between gives (kubectl its own) is not the agent's.
+        return LinkFault("lost", f"the agent ended: {goodbye}", retry=True)
 
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))

@@ -1,0 +1,77 @@
+"""The command with --docker and its like: where it is watched, in every output, and how it ends."""
+
+import pytest
+from tminus_command import Tminus
+from wrapped_host import WrappedHost
+
+from tui.commands import start
+from tui.settings import Choices, UsageFault
+from tui.watch.options import WatchOptions
+
+
+def test_the_place_is_what_is_on_the_host() -> None:
+    assert start.place_of(Choices()) == "local"
+    assert start.place_of(Choices(url="http://h:1")) is None
+    assert start.place_of(Choices(host="gpu-box")) == "gpu-box"
+    assert start.place_of(Choices(docker="vllm")) == "docker:vllm"
+    assert start.place_of(Choices(host="local", docker="vllm")) == "docker:vllm"
+    assert start.place_of(Choices(host="gpu-box", kubectl="prod/llm-0")) == "kubectl:prod/llm-0 on gpu-box"
+    assert start.place_of(Choices(url="http://h:1", srun="42")) == "srun:42"
+
+
+def test_files_of_a_container_on_this_machine_are_not_looked_for_here() -> None:
+    options = start.options_for(Choices(docker="vllm", log="logs/server.log"))
+
+    assert options.log_path == "logs/server.log"
+    with pytest.raises(UsageFault, match="path on docker:vllm"):
+        start.check(Choices(docker="vllm", ca_file="ca.pem"))
+
+
+def test_a_benchmark_runs_inside_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def remote_agent(host: str, *_: object, **__: object) -> None:
+        asked.append(host)
+
+    monkeypatch.setattr(start, "remote_agent", remote_agent)
+    start.bench_source(Choices(docker="vllm"), WatchOptions())
+    start.source_for(Choices(host="gpu-box", srun="42"), WatchOptions())
+
+    assert asked == ["local", "gpu-box"]
+
+
+def test_wait_names_the_container_in_its_first_line(tminus: Tminus, wrapped_here: WrappedHost) -> None:
+    done = tminus.run("wait", "--docker", "vllm", "--json", "--timeout", "4", "--port", "1")
+
+    assert done.code == 3, done.err
+    assert {"event": "place", "place": "docker:vllm"}.items() <= done.objects[0].items()
+
+
+def test_wait_ends_with_one_sentence_where_there_is_no_such_container(
+    tminus: Tminus, wrapped_here: WrappedHost
+) -> None:
+    wrapped_here.behave(fails="missing")
+    done = tminus.run("wait", "--docker", "vllm")
+
+    assert done.code == 4
+    assert "there is no container vllm on this machine: see its name in `docker ps` there" in done.err
+
+
+def test_a_snapshot_names_the_container(tminus: Tminus, wrapped_here: WrappedHost) -> None:
+    done = tminus.run("--kubectl", "prod/llm-0", "--once", "--json")
+
+    assert done.last["host"]["place"] == "kubectl:prod/llm-0"  # type: ignore[index]
+
+
+def test_the_recording_bears_the_containers_name_and_its_export_can_hide_it(
+    tminus: Tminus, wrapped_here: WrappedHost
+) -> None:
+    tminus.run("wait", "--podman", "acme-llm", "--timeout", "3", "--port", "1")
+    (listed,) = tminus.run("recordings", "--json").objects
+    (kept,) = tminus.folder.rglob("*podman_acme-llm*")
+
+    assert listed["host"] == "podman:acme-llm"
+    bundle = tminus.folder / "hidden.tar.gz"
+    done = tminus.run("export", str(kept), "--anonymise", "--bundle", str(bundle))
+    assert done.code == 0, done.err
+    assert "acme" not in done.out
