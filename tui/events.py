@@ -155,7 +155,8 @@ class Process(Part, frozen=True, kw_only=True):
     None for a descendant. ``environment`` is None when it could not be read (another user's process), and
     holds only variables that concern engines and GPUs. ``stdout`` and ``stderr`` are link targets
     (``/path``, ``pipe:[1]``, ``/dev/pts/3``, ``socket:[2]``), None when not readable. ``state`` is the
-    letter of /proc/PID/stat.
+    letter of /proc/PID/stat. ``inner_pid`` is the process's own number for itself where it lives in a
+    container that the agent looks into from outside: the one that its log tells.
     """
 
     pid: int
@@ -173,6 +174,7 @@ class Process(Part, frozen=True, kw_only=True):
     container: str | None
     environment: dict[str, str] | None
     api_key_in_argv: bool = False
+    inner_pid: int | None = None
 
 
 class Processes(Event, frozen=True, kw_only=True, tag=wire.PROCESSES):
