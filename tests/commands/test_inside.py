@@ -1,11 +1,16 @@
 """The command with --docker and its like: where it is watched, in every output, and how it ends."""
 
+import json
+
 import pytest
+from ssh_server import StartSshServer
 from tminus_command import Tminus
 from wrapped_host import WrappedHost
 
-from tui.commands import start
+from tui.commands import diagnose, start
+from tui.requests import DiagnoseRequest
 from tui.settings import Choices, UsageFault
+from tui.watch.diagnosing import Wanted
 from tui.watch.options import WatchOptions
 
 
@@ -55,6 +60,28 @@ def test_wait_ends_with_one_sentence_where_there_is_no_such_container(
 
     assert done.code == 4
     assert "there is no container vllm on this machine: see its name in `docker ps` there" in done.err
+
+
+@pytest.mark.ssh
+def test_wait_goes_over_ssh_and_then_inside(
+    tminus: Tminus, wrapped_host: WrappedHost, start_ssh_server: StartSshServer
+) -> None:
+    server = start_ssh_server(environment={"PATH": wrapped_host.path})
+    wanted = ("wait", server.host, "--ssh-config", server.config_file, "--srun", "42/n1")
+    done = tminus.run(*wanted, "--timeout", "4", "--port", "1")
+
+    assert done.code == 3, done.err
+    assert f"connected to srun:42/n1 on {server.host}" in done.out
+
+
+def test_diagnose_says_where_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = Wanted(DiagnoseRequest(pids=[7]), "py-spy looks into process 7")
+    diagnose.Teller(json=True).plan(plan, "docker:vllm on gpu-box")
+    diagnose.Teller(json=False).plan(plan, "docker:vllm on gpu-box")
+    first, second = capsys.readouterr().out.splitlines()
+
+    assert json.loads(first)["place"] == "docker:vllm on gpu-box"
+    assert second.endswith("in docker:vllm on gpu-box: py-spy looks into process 7")
 
 
 def test_a_snapshot_names_the_container(tminus: Tminus, wrapped_here: WrappedHost) -> None:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -222,9 +223,20 @@ def hold(command: list[str], state: dict[str, Any], pipes: list[tuple[int, int]]
     os._exit(0)
 
 
-def relay(command: list[str], state: dict[str, Any], *, passes: bool) -> int:
+def raw_terminal() -> tuple[int, int]:
+    """Return both ends of a terminal without output processing: what srun --unbuffered gives for output."""
+    reader, writer = os.openpty()
+    settings = termios.tcgetattr(writer)
+    settings[1] &= ~termios.OPOST
+    termios.tcsetattr(writer, termios.TCSANOW, settings)
+    return reader, writer
+
+
+def relay(command: list[str], state: dict[str, Any], *, passes: bool, terminal: bool) -> int:
     """Have the process started, pass its streams on, and return its exit status."""
     pipes = [os.pipe() for _ in range(3)]
+    if terminal:
+        pipes[1] = raw_terminal()
     known, told = os.pipe()
     if not os.fork():
         hold(command, state, pipes, told)
@@ -269,7 +281,7 @@ def main(state_file: str, tool: str, arguments: list[str]) -> int:
     if "client" in state:
         with Path(state["client"]).open("a") as file:
             file.write(f"{os.getpid()}\n")
-    status = relay(command, state, passes=passes)
+    status = relay(command, state, passes=passes, terminal="--unbuffered" in arguments[:7])
     if status and tool == "kubectl":
         sys.stderr.write(f"command terminated with exit code {status}\n")
     if status and tool == "srun":

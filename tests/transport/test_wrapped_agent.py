@@ -84,6 +84,22 @@ async def test_the_agent_says_hello_from_inside_over_ssh(
 
 
 @pytest.mark.ssh
+@pytest.mark.parametrize("shell", ["dash", "fish", "csh"])
+async def test_the_login_shell_has_no_say_in_what_runs_inside(
+    shell: str,
+    as_login_shell: Callable[[str], str],
+    wrapped_host: WrappedHost,
+    start_ssh_server: StartSshServer,
+    watch: Start,
+) -> None:
+    server = start_ssh_server(as_login_shell(shell), environment={"PATH": wrapped_host.path})
+    opener = ssh_opener(server.host, options=SshOptions(config_file=server.config_file))
+    hello = await watch("kubectl", opener, server.host).find(Hello)
+
+    assert hello.place == f"kubectl:prod/llm-0 on {server.host}"
+
+
+@pytest.mark.ssh
 async def test_what_fails_behind_ssh_is_said_with_the_hosts_name(
     wrapped_host: WrappedHost, start_ssh_server: StartSshServer, watch: Start
 ) -> None:
