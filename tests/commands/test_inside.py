@@ -1,6 +1,7 @@
 """The command with --docker and its like: where it is watched, in every output, and how it ends."""
 
 import json
+import signal
 
 import pytest
 from ssh_server import StartSshServer
@@ -45,11 +46,19 @@ def test_a_benchmark_runs_inside_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["local", "gpu-box"]
 
 
-def test_wait_names_the_container_in_its_first_line(tminus: Tminus, wrapped_here: WrappedHost) -> None:
-    done = tminus.run("wait", "--docker", "vllm", "--json", "--timeout", "4", "--port", "1")
+def first_line_with(tminus: Tminus, word: str, *arguments: str) -> str:
+    """Return the first line with a word in it that a command prints, which is then interrupted."""
+    process = tminus.start(*arguments)
+    line = tminus.until(process, word)
+    process.send_signal(signal.SIGINT)
+    assert tminus.end(process).code == 130
+    return line
 
-    assert done.code == 3, done.err
-    assert {"event": "place", "place": "docker:vllm"}.items() <= done.objects[0].items()
+
+def test_wait_names_the_container_in_its_first_line(tminus: Tminus, wrapped_here: WrappedHost) -> None:
+    line = first_line_with(tminus, "place", "wait", "--docker", "vllm", "--json", "--port", "1")
+
+    assert {"event": "place", "place": "docker:vllm"}.items() <= json.loads(line).items()
 
 
 def test_wait_ends_with_one_sentence_where_there_is_no_such_container(
@@ -68,10 +77,9 @@ def test_wait_goes_over_ssh_and_then_inside(
 ) -> None:
     server = start_ssh_server(environment={"PATH": wrapped_host.path})
     wanted = ("wait", server.host, "--ssh-config", server.config_file, "--srun", "42/n1")
-    done = tminus.run(*wanted, "--timeout", "4", "--port", "1")
+    line = first_line_with(tminus, "connected to", *wanted, "--port", "1")
 
-    assert done.code == 3, done.err
-    assert f"connected to srun:42/n1 on {server.host}" in done.out
+    assert line.endswith(f"connected to srun:42/n1 on {server.host}\n")
 
 
 def test_diagnose_says_where_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +101,7 @@ def test_a_snapshot_names_the_container(tminus: Tminus, wrapped_here: WrappedHos
 def test_the_recording_bears_the_containers_name_and_its_export_can_hide_it(
     tminus: Tminus, wrapped_here: WrappedHost
 ) -> None:
-    tminus.run("wait", "--podman", "acme-llm", "--timeout", "3", "--port", "1")
+    first_line_with(tminus, "connected to", "wait", "--podman", "acme-llm", "--port", "1")
     (listed,) = tminus.run("recordings", "--json").objects
     (kept,) = tminus.folder.rglob("*podman_acme-llm*")
 
