@@ -26,6 +26,7 @@ pytest_plugins = [
     "typed_terminal",
     "watched_stacks",
     "odd_server",
+    "wrapped_host",
 ]
 
 

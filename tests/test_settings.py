@@ -75,6 +75,8 @@ def written(file: str) -> dict[str, tuple[str, object]]:
         "ssh_config": (file, file),
         "ssh_cmd": ("sh -c 'a b'", ("sh", "-c", "a b")),
         "api_key_env": ("KEY", "KEY"),
+        "kubectl": ("prod/llm-0", "prod/llm-0"),
+        "srun": ("42/n1", "42/n1"),
         "concurrency": ("1, 8,8", (1, 8)),
         "requests": ("7", 7),
         "input_tokens": ("7", 7),
@@ -109,6 +111,29 @@ def test_every_setting_can_be_given_by_its_variable(name: str, tmp_path: Path) -
         given, wanted = "x", "x"
 
     assert getattr(choose({}, {"TMINUS_" + name.upper(): given}, None), name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("docker", "-v"), ("podman", "a b"), ("kubectl", "llm-0"), ("srun", "x")]
+)
+def test_a_name_of_a_container_that_cannot_be_one_is_refused(name: str, given: str) -> None:
+    with pytest.raises(UsageFault, match=f"^--{name} "):
+        choose({name: given}, {}, None)
+
+
+def test_two_ways_inside_cannot_be_meant_together() -> None:
+    with pytest.raises(UsageFault) as caught:
+        choose({"docker": "vllm", "srun": "42"}, {}, None)
+
+    assert str(caught.value) == "--docker and --srun cannot be meant together: give one of them"
+
+
+def test_a_way_inside_takes_the_place_of_another_one_of_weaker_standing(tmp_path: Path) -> None:
+    file = write(tmp_path, "docker = 'vllm'\n")
+    chosen = choose({"kubectl": "prod/llm-0"}, {"TMINUS_SRUN": "42"}, file)
+
+    assert (chosen.docker, chosen.srun, chosen.kubectl) == (None, None, "prod/llm-0")
+    assert choose({}, {}, write(tmp_path, "srun = 42\n")).srun == "42"
 
 
 def test_an_unknown_key_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Annotated, TextIO, cast
 import typer
 
 from tui import __version__, settings
-from tui.commands import flags, runs_cli
+from tui.commands import flags, recordings_cli, runs_cli
 from tui.settings import Choices, UsageFault
 
 USAGE = 2
@@ -201,6 +201,10 @@ def watch(
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
     accept_new: flags.AcceptNew = None,
+    docker: flags.Docker = None,
+    podman: flags.Podman = None,
+    kubectl: flags.Kubectl = None,
+    srun: flags.Srun = None,
 ) -> Run:
     """Watch a host on a screen (the default command). HOST is local, or anything ssh takes."""
     chosen = _choices(context)
@@ -233,6 +237,10 @@ def wait(
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
     accept_new: flags.AcceptNew = None,
+    docker: flags.Docker = None,
+    podman: flags.Podman = None,
+    kubectl: flags.Kubectl = None,
+    srun: flags.Srun = None,
 ) -> Run:
     """Wait until a server is ready, without a screen. The exit code says how it ended."""
     chosen = _choices(context)
@@ -277,6 +285,10 @@ def bench(
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
     accept_new: flags.AcceptNew = None,
+    docker: flags.Docker = None,
+    podman: flags.Podman = None,
+    kubectl: flags.Kubectl = None,
+    srun: flags.Srun = None,
 ) -> Run:
     """Benchmark a ready server with streaming chat completions, beside the server."""
     chosen = _choices(context)
@@ -317,6 +329,10 @@ def diagnose(
     ssh_config: flags.SshConfig = None,
     ssh_cmd: flags.SshCmd = None,
     accept_new: flags.AcceptNew = None,
+    docker: flags.Docker = None,
+    podman: flags.Podman = None,
+    kubectl: flags.Kubectl = None,
+    srun: flags.Srun = None,
 ) -> Run:
     """Look into the quiet ranks: three stack dumps by py-spy, then NCCL RAS. Says first what it touches."""
     chosen = _choices(context)
@@ -339,48 +355,9 @@ def explain(
     return partial(command.run, logs, chosen)
 
 
-@app.command()
-def replay(
-    context: typer.Context,
-    recording: flags.Recording = None,
-    server_log: flags.ServerLog = None,
-    nvidia_smi: flags.NvidiaSmi = None,
-    speed: flags.Speed = None,
-    headless: flags.Headless = None,
-    json: flags.Json = None,
-    theme: flags.Theme = None,
-    glyphs: flags.Glyphs = None,
-    mouse: flags.Mouse = None,
-) -> Run:
-    """Play a recording: the newest, a file, a name that ``recordings`` lists, or a bare server log."""
-    chosen = _choices(context)
-    from tui.commands import replay as command
-
-    return partial(command.run, command.Wanted(recording, server_log, nvidia_smi), chosen)
-
-
-@app.command()
-def recordings(context: typer.Context, json: flags.Json = None) -> Run:
-    """List the recordings that are kept: when, host, engine, model, outcome, length."""
-    chosen = _choices(context)
-    from tui.commands import recordings as command
-
-    return partial(command.run, chosen)
-
-
-@app.command()
-def export(
-    context: typer.Context,
-    recording: flags.Recording = None,
-    bundle: flags.Bundle = None,
-    anonymise: flags.Anonymise = False,
-    mask: flags.Mask = True,
-) -> Run:
-    """Make a bundle of a recording to attach to a bug report; its list says what is in it."""
-    chosen = _choices(context)
-    from tui.commands import export as command
-
-    return partial(command.run, command.Wanted(recording, bundle, anonymise, mask), chosen)
+app.command()(recordings_cli.replay)
+app.command()(recordings_cli.recordings)
+app.command()(recordings_cli.export)
 
 
 @app.command()

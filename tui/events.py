@@ -24,7 +24,11 @@ VERSION = 5
 
 
 class Hello(Event, frozen=True, kw_only=True, tag=wire.HELLO):
-    """The first event of an agent (or of a URL watched without one): who and where it is."""
+    """The first event of an agent (or of a URL watched without one): who and where it is.
+
+    ``place`` is set by the client where the agent was started in a container, a pod or a job: which one, and
+    on which host ("docker:vllm on gpu-box"); ``host`` is then what the inside calls itself.
+    """
 
     protocol: int
     host: str
@@ -36,6 +40,7 @@ class Hello(Event, frozen=True, kw_only=True, tag=wire.HELLO):
     kernel: str
     cpu_count: int | None
     memory_total_mib: int | None
+    place: str | None = None
 
 
 class Notice(Event, frozen=True, kw_only=True, tag=wire.NOTICE):
@@ -125,11 +130,16 @@ class GpuDetails(Event, frozen=True, kw_only=True, tag=wire.GPU_DETAILS):
 
 
 class GpuProcess(Part, frozen=True, kw_only=True):
-    """GPU memory held by one process; ``memory_mib`` None where the driver does not say."""
+    """GPU memory held by one process; ``memory_mib`` None where the driver does not say.
+
+    ``foreign``: the agent lives in a container and cannot show that ``pid`` is the container's own number
+    for it; then it is the host's, and must not be joined with a process of the same number.
+    """
 
     index: int
     pid: int
     memory_mib: float | None
+    foreign: bool = False
 
 
 class GpuProcesses(Event, frozen=True, kw_only=True, tag=wire.GPU_PROCESSES):
@@ -145,7 +155,8 @@ class Process(Part, frozen=True, kw_only=True):
     None for a descendant. ``environment`` is None when it could not be read (another user's process), and
     holds only variables that concern engines and GPUs. ``stdout`` and ``stderr`` are link targets
     (``/path``, ``pipe:[1]``, ``/dev/pts/3``, ``socket:[2]``), None when not readable. ``state`` is the
-    letter of /proc/PID/stat.
+    letter of /proc/PID/stat. ``inner_pid`` is the process's own number for itself where it lives in a
+    container that the agent looks into from outside: the one that its log tells.
     """
 
     pid: int
@@ -163,6 +174,7 @@ class Process(Part, frozen=True, kw_only=True):
     container: str | None
     environment: dict[str, str] | None
     api_key_in_argv: bool = False
+    inner_pid: int | None = None
 
 
 class Processes(Event, frozen=True, kw_only=True, tag=wire.PROCESSES):

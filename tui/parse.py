@@ -9,8 +9,11 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from tui.transport.wrapper import Kind
 
 DURATION = re.compile(
     r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?", re.ASCII
@@ -140,6 +143,27 @@ def host(value: object) -> str:
     if re.search(r"\s", name):
         raise Wrong(f"holds a space: {name!r}")
     return name
+
+
+def inside(kind: "Kind") -> "Inside":
+    """Return a reader of the names that one of docker, podman, kubectl and srun takes."""
+    return Inside(kind)
+
+
+class Inside:
+    """Reads the name of a container, a pod or a job, as the program that leads there takes it."""
+
+    def __init__(self, kind: "Kind") -> None:
+        self._kind: Kind = kind
+
+    def __call__(self, value: object) -> str:
+        from tui.transport.wrapper import WrongName, wrapper
+
+        name = text(str(value) if self._kind == "srun" and type(value) is int else value)
+        try:
+            return wrapper(self._kind, name).name
+        except WrongName as error:
+            raise Wrong(str(error)) from None
 
 
 def url(value: object) -> str:

@@ -49,6 +49,10 @@ class Choices:
     ssh_config: str | None = None
     ssh_cmd: tuple[str, ...] | None = None
     accept_new: bool = False
+    docker: str | None = None
+    podman: str | None = None
+    kubectl: str | None = None
+    srun: str | None = None
     timeout: float = 1200.0
     restarts: bool = False
     fail_on: tuple[Literal["stalled", "hung", "suspended"], ...] = ()
@@ -102,6 +106,10 @@ READERS: dict[str, Reader] = {
     "ssh_config": parse.readable_file,
     "ssh_cmd": parse.command,
     "accept_new": parse.flag,
+    "docker": parse.inside("docker"),
+    "podman": parse.inside("podman"),
+    "kubectl": parse.inside("kubectl"),
+    "srun": parse.inside("srun"),
     "timeout": parse.duration_s,
     "restarts": parse.flag,
     "fail_on": parse.some_of("stalled", "hung", "suspended"),
@@ -131,6 +139,8 @@ READERS: dict[str, Reader] = {
     "keep_recordings_mib": parse.whole,
 }
 NAMES = tuple(READERS)
+# Of these one at most can be meant: where one is given, those of weaker places do not count.
+ONE_OF = ("docker", "podman", "kubectl", "srun")
 
 
 def choose(flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None) -> Choices:
@@ -166,10 +176,22 @@ def _layers(
     """Return for each setting that was given where the winning value stands, and the value."""
     found: dict[str, tuple[str, object]] = {}
     if file is not None:
-        found |= {name: (f"{file}: {name}", value) for name, value in _file(file).items()}
-    found |= _environment(environ)
-    found |= {name: (flag_name(name), value) for name, value in flags.items() if value is not None}
-    return found
+        found = _over(found, {name: (f"{file}: {name}", value) for name, value in _file(file).items()})
+    found = _over(found, _environment(environ))
+    return _over(
+        found, {name: (flag_name(name), value) for name, value in flags.items() if value is not None}
+    )
+
+
+def _over(
+    weaker: dict[str, tuple[str, object]], stronger: dict[str, tuple[str, object]]
+) -> dict[str, tuple[str, object]]:
+    """Lay one layer over those before it. Raises UsageFault where it says two things at once."""
+    chosen = [where for name, (where, _) in stronger.items() if name in ONE_OF]
+    if len(chosen) > 1:
+        raise UsageFault(f"{' and '.join(chosen)} cannot be meant together: give one of them")
+    dropped = ONE_OF if chosen else ()
+    return {name: given for name, given in weaker.items() if name not in dropped} | stronger
 
 
 def _read(name: str, where: str, given: object) -> object:

@@ -276,11 +276,12 @@ def test_processes_of_both_kinds_are_listed(reader: Reader, nvml_stub: Stub) -> 
     held = {0: [(4242, 691)], 1: [(4243, 700), (4244, -1)]}
     environment = nvml_stub.environment(gpus=2, processes=held)
     environment["NVML_STUB_GRAPHICS"] = "1:99:12"
-    assert reader(environment).receive(wire.GPU_PROCESSES)["processes"] == [
-        {"index": 0, "pid": 4242, "memory_mib": 691.0},
-        {"index": 1, "pid": 99, "memory_mib": 12.0},
-        {"index": 1, "pid": 4243, "memory_mib": 700.0},
-        {"index": 1, "pid": 4244, "memory_mib": None},
+    processes = reader(environment).receive(wire.GPU_PROCESSES)["processes"]
+    assert [(each["index"], each["pid"], each["memory_mib"]) for each in processes] == [
+        (0, 4242, 691.0),
+        (1, 99, 12.0),
+        (1, 4243, 700.0),
+        (1, 4244, None),
     ]
 
 

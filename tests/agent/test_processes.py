@@ -108,6 +108,21 @@ def test_a_server_is_told_of_with_all_that_is_known(looking: Agent, launch: Laun
     assert process["started_s"] <= time.monotonic()
 
 
+def test_a_server_in_a_container_is_told_of_with_the_hosts_pid_and_its_own(
+    container: int, looking: Agent, launch: Launch
+) -> None:
+    outside = launch(SLEEP, MARK, "serve")
+    enter = ["nsenter", "-t", str(container), "-p", "-m", "--", sys.executable, "-c", SLEEP, MARK, "serve"]
+    with subprocess.Popen(enter) as nsenter:
+        seen = told(looking, lambda seen: any(each["inner_pid"] for each in seen.values()))
+        nsenter.kill()
+    (inside,) = (each for each in seen.values() if each["inner_pid"] is not None)
+    os.kill(inside["pid"], signal.SIGKILL)
+
+    assert inside["inner_pid"] < 10 < inside["pid"]
+    assert outside.pid not in seen or seen[outside.pid]["inner_pid"] is None
+
+
 def test_secrets_never_leave_the_host(looking: Agent, launch: Launch) -> None:
     code = f"import time; url='http://me:{SECRET}@h'; time.sleep(100)"
     server = launch(code, MARK, "serve", f"--hf-token={SECRET}", env={"HF_PROXY": f"http://a:{SECRET}@b"})

@@ -121,6 +121,27 @@ def test_fields_that_say_what_they_are_need_no_sign() -> None:
     assert after.boot_id == "00000000-0000-0000-0000-000000000001"
 
 
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("docker:acme-llm on box9", "docker:container-1 on host-1"),
+        ("kubectl:acme/llm-0/web", "kubectl:container-1/container-2/container-3"),
+        ("srun:42/n17 on jane@login9", "srun:42/container-1 on user-1@host-1"),
+    ],
+)
+def test_a_container_a_pod_and_a_job_on_a_host_are_replaced_name_by_name(place: str, expected: str) -> None:
+    anonymiser = Anonymiser()
+    hello = Hello(
+        **at(0.0), protocol=1, host="local", user="root", uid=0, pid=1, boot_id="", python="3", kernel="6",
+        cpu_count=1, memory_total_mib=None, place=place,
+    )  # fmt: skip
+    anonymiser.learn(hello)
+    anonymiser.learn(notice(f"connected to {place}"))
+
+    assert anonymiser.anonymised(hello).place == expected
+    assert anonymiser.anonymised(notice(f"connected to {place}")).sentence == f"connected to {expected}"
+
+
 def test_root_and_this_machine_are_nobody() -> None:
     texts = Anonymiser()
     assert texts.text("user", "root") == "root"

@@ -58,6 +58,7 @@ def process(
     container: str | None = None,
     environment: dict[str, str] | None = None,
     api_key_in_argv: bool = False,
+    inner_pid: int | None = None,
 ) -> Process:
     """Return a process with the given command line."""
     return Process(
@@ -76,6 +77,7 @@ def process(
         container=container,
         environment=environment,
         api_key_in_argv=api_key_in_argv,
+        inner_pid=inner_pid,
     )
 
 

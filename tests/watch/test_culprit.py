@@ -59,3 +59,24 @@ def test_of_ranks_that_go_with_their_server_none_is_named(host: WatchedHost) -> 
     host.exits(102, main=False)
     host.exits(code=-9)
     assert culprit(host.state) == Culprit()
+
+
+CRASH = "[2026-11-29 13:48:35] Subprocess scheduler_1 (pid={}) crashed with exit code -6. Triggering SIGQUIT"
+
+
+@pytest.mark.parametrize(("told", "expected"), [(8, Culprit("TP1", 102)), (102, Culprit())])
+def test_in_a_container_the_log_tells_the_containers_pids(
+    watched: Watch, told: int, expected: Culprit
+) -> None:
+    host = watched()
+    host.hello()
+    main = host.starts()
+    ranks = [
+        process(101 + rank, f"sglang::scheduler_TP{rank}", matched=None, ppid=main.pid, inner_pid=7 + rank)
+        for rank in range(2)
+    ]
+    host.processes(main, *ranks)
+    host.log(CRASH.format(told))
+    host.exits(code=1)
+
+    assert culprit(host.state) == expected

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 
 from tui.agent.loop import Loop
 
 
 def main() -> None:
     """Serve the client on the standard streams, in a process group of our own."""
+    signal.alarm(0)  # the stub's; from here on the pings tell whether there is a client
     if os.getpgrp() != os.getpid():
         os.setsid()
     # Workers are forked from here: frozen objects stay shared, because no collection writes to them.

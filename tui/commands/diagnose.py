@@ -39,9 +39,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanRecord(Part, frozen=True, kw_only=True, tag_field="event", tag="plan"):
-    """The first line of ``--json``: what will be touched."""
+    """The first line of ``--json``: what will be touched, and in which container, pod or job (null: none)."""
 
     t: float
+    place: str | None
     pids: list[int]
     ras_port: int | None
     sentence: str
@@ -105,11 +106,14 @@ class Teller:
         """Seconds since the command began."""
         return round(time.monotonic() - self._began_s, 3)
 
-    def plan(self, plan: Wanted) -> None:
-        """Say what will be touched."""
+    def plan(self, plan: Wanted, place: str | None) -> None:
+        """Say what will be touched, and where that is."""
         request = plan.request
-        record = PlanRecord(t=self.t, pids=request.pids, ras_port=request.ras_port, sentence=plan.sentence)
-        self._write(record, [timed(self.t, plan.sentence)])
+        record = PlanRecord(
+            t=self.t, place=place, pids=request.pids, ras_port=request.ras_port, sentence=plan.sentence
+        )
+        where = "" if place is None else f"in {place}: "
+        self._write(record, [timed(self.t, where + plan.sentence)])
 
     def heard(self, event: Evidence, state: WatchState) -> None:
         """Tell people of one answer as it comes."""
@@ -197,7 +201,7 @@ async def _look(session: Session, teller: Teller) -> Ended:
             plan = session.diagnosis_wanted()
             if isinstance(plan, str):
                 return Ended(FAILED, state.choice.sentence or plan)
-            teller.plan(plan)
+            teller.plan(plan, None if state.hello is None else state.hello.place)
             asked = True
             session.diagnose()
     return _lost(state)

@@ -79,6 +79,22 @@ AcceptNew = Annotated[
         show_default=False,
     ),
 ]
+Docker = Annotated[
+    Text, typer.Option("--docker", metavar="NAME", help="Watch inside this container, on HOST or here.")
+]
+Podman = Annotated[Text, typer.Option("--podman", metavar="NAME", help="The same with Podman.")]
+Kubectl = Annotated[
+    Text,
+    typer.Option(
+        "--kubectl",
+        metavar="[CONTEXT/]NS/POD[/CONTAINER]",
+        help="Watch inside this pod, by the kubectl of HOST or of this machine.",
+    ),
+]
+Srun = Annotated[
+    Text,
+    typer.Option("--srun", metavar="JOBID[/NODE]", help="Watch inside this Slurm job, by the srun of HOST."),
+]
 Timeout = Annotated[
     Text, typer.Option("--timeout", metavar="TIME", help="Give up after 90, 90s, 20m, 1h (default 20m).")
 ]

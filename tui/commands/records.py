@@ -15,6 +15,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     t: float
 
 
+class PlaceRecord(Record, frozen=True, kw_only=True, tag="place"):
+    """The agent is in a container, pod or job: which one on which host, and what that calls itself."""
+
+    place: str
+    host: str
+
+
 class ProbeRecord(Record, frozen=True, kw_only=True, tag="probe"):
     """An answer of the server's port. Repeated answers are left out; ``attempts`` counts them all."""
 
@@ -100,7 +107,7 @@ class EndRecord(Record, frozen=True, kw_only=True, tag="end", omit_defaults=True
     judgement: JudgementPart | None = None
 
 
-AnyRecord = ProbeRecord | ReadinessRecord | PhaseRecord | VerdictRecord | EndRecord
+AnyRecord = PlaceRecord | ProbeRecord | ReadinessRecord | PhaseRecord | VerdictRecord | EndRecord
 
 
 def line(record: AnyRecord) -> str:

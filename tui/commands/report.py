@@ -8,12 +8,13 @@ from tui.commands.records import (
     EndRecord,
     JudgementPart,
     PhaseRecord,
+    PlaceRecord,
     ProbeRecord,
     ReadinessRecord,
     VerdictRecord,
 )
 from tui.engines.phase import Phase
-from tui.events import AnyEvent, Link, LogSource, Notice, Probe
+from tui.events import AnyEvent, Hello, Link, LogSource, Notice, Probe
 from tui.watch.state import WatchState
 from tui.watch.verdict.words import CONFIDENCE_WORDS
 from tui.watch.words import clock_text
@@ -34,6 +35,8 @@ class Reporter:
     def records(self, event: AnyEvent, state: WatchState, t: float) -> Iterator[AnyRecord]:
         """Return the records that this event gives rise to, at ``t`` seconds of the command."""
         t = records.seconds(t)
+        if isinstance(event, Hello) and event.place is not None:
+            yield records.PlaceRecord(t=t, place=event.place, host=event.host)
         if isinstance(event, Probe) and self._news(event, t):
             yield records.probe_record(event, state.attempts, t)
         yield from self._changed_rungs(state, t)
@@ -101,7 +104,7 @@ class Talker:
 def words(record: AnyRecord) -> str:
     """Return a record in words, empty for one that is said by another."""
     match record:
-        case ProbeRecord():
+        case PlaceRecord() | ProbeRecord():
             return ""
         case ReadinessRecord():
             name = "first token" if record.rung == "token" else record.rung

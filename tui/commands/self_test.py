@@ -62,7 +62,7 @@ async def _run(choices: Choices) -> int:
 
 def _source(choices: Choices) -> Source:
     options = WatchOptions(interval_s=choices.interval)
-    if choices.host in (None, start.LOCAL):
+    if choices.host is None or start.is_here(choices):
         return start.local_agent(options, gpus=False)
     return start.remote_agent(choices.host, choices, options, gpus=False)
 
@@ -90,7 +90,7 @@ async def _levels(
 
 
 def _tell(levels: list[Added], choices: Choices) -> int:
-    where = "this machine" if choices.host in (None, start.LOCAL) else str(choices.host)
+    where = "this machine" if start.is_here(choices) else str(start.place_of(choices))
     sentence = self_test.sentence(levels, where)
     if choices.json:
         whole = {

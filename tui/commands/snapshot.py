@@ -13,9 +13,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostPart(Part, frozen=True, kw_only=True):
-    """The host, and the state of its NVIDIA driver in words."""
+    """The host, and the state of its NVIDIA driver in words.
+
+    ``place`` is the container, pod or job that the agent is in ("docker:vllm on gpu-box"), null for none.
+    """
 
     name: str | None
+    place: str | None
     kernel: str | None
     cpu_count: int | None
     memory_total_mib: int | None
@@ -196,6 +200,7 @@ def _host(state: WatchState) -> HostPart:
     hello, driver = state.hello, state.driver
     return HostPart(
         name=hello.host if hello else None,
+        place=hello.place if hello else None,
         kernel=hello.kernel if hello else None,
         cpu_count=hello.cpu_count if hello else None,
         memory_total_mib=hello.memory_total_mib if hello else None,

@@ -4,9 +4,9 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tui import __version__, parse, profiles_file
 from tui.bench.workload import Workload
@@ -24,8 +24,13 @@ from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
 from tui.transport.asking import Asker
+from tui.transport.wrapper import KINDS, Wrapper, wrapper
 from tui.watch.follow import follow_request
 from tui.watch.options import WatchOptions
+
+if TYPE_CHECKING:
+    from tui.transport.agent_source import AgentSource
+    from tui.transport.pipe import Opener
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
@@ -38,15 +43,35 @@ COMMANDS = (
 
 def host_of(choices: Choices) -> str | None:
     """Return the host to watch, None for a URL alone."""
-    if choices.host is None and choices.url is not None:
+    if choices.host is None and choices.url is not None and inside_of(choices) is None:
         return None
     return choices.host or LOCAL
+
+
+def inside_of(choices: Choices) -> Wrapper | None:
+    """Return the way into the container, pod or job that was chosen, None for none."""
+    for kind in KINDS:
+        name: str | None = getattr(choices, kind)
+        if name is not None:
+            return wrapper(kind, name)
+    return None
+
+
+def place_of(choices: Choices) -> str | None:
+    """Return where is watched, in words: the host, or what is on it; None for a URL alone."""
+    host, inside = host_of(choices), inside_of(choices)
+    return host if inside is None else inside.place(None if host == LOCAL else host)
+
+
+def is_here(choices: Choices) -> bool:
+    """Return whether it is this machine itself whose files and processes are seen."""
+    return host_of(choices) == LOCAL and inside_of(choices) is None
 
 
 def options_for(choices: Choices) -> WatchOptions:
     """Return what to watch. Raises UsageFault for what is known to be wrong before connecting."""
     check(choices)
-    here = host_of(choices) in (None, LOCAL)
+    here = host_of(choices) is None or is_here(choices)
     return WatchOptions(
         port=choices.port,
         url=choices.url,
@@ -75,13 +100,13 @@ def api_key(choices: Choices) -> str | None:
 
 def check(choices: Choices) -> None:
     """Raise UsageFault for combinations and local files that cannot work."""
-    host = host_of(choices)
-    if host is None:
+    place = place_of(choices)
+    if place is None:
         _check_url_alone(choices)
-    if host in (None, LOCAL):
+    if place is None or is_here(choices):
         _check_local_files(choices)
     else:
-        _check_remote_paths(choices, host)
+        _check_remote_paths(choices, place)
 
 
 def spec_for(choices: Choices) -> BenchSpec:
@@ -150,7 +175,7 @@ def journal_for(choices: Choices, options: WatchOptions) -> JournalOnceHeard | N
     except OSError as error:
         say(f"no recording: {folder}: {error.strerror}; the watch goes on")
         return None
-    host, asked, began_s = host_of(choices) or "url", asked_of(options), time.time()
+    host, asked, began_s = place_of(choices) or "url", asked_of(options), time.time()
     keep = Keep(choices.keep_recordings, choices.keep_recordings_mib * 1024**2)
     return JournalOnceHeard(lambda: open_journal(folder, host, __version__, asked, keep, began_s))
 
@@ -201,7 +226,7 @@ def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = No
         from tui.transport.endpoint import EndpointSource
 
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
-    if host == LOCAL:
+    if is_here(choices):
         return local_agent(options)
     return remote_agent(host, choices, options, asker=asker)
 
@@ -218,7 +243,15 @@ def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
 def remote_agent(
     host: str, choices: Choices, options: WatchOptions, *, gpus: bool = True, asker: Asker | None = None
 ) -> Source:
-    """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault."""
+    """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault.
+
+    With a container, pod or job chosen it is the agent in there, on that host or on this machine.
+    """
+    inside = inside_of(choices)
+    if inside is not None and host == LOCAL:
+        from tui.transport.local import local_opener
+
+        return _agent_inside(local_opener(), inside, None, watch_request(options, gpus=gpus))
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh import SshOptions, ssh_opener
@@ -236,10 +269,34 @@ def remote_agent(
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
     watch = watch_request(options, gpus=gpus)
-    source = AgentSource(opener, watch, reconnect=True, expects_question=opener.expects_question)
+    if inside is None:
+        source = AgentSource(opener, watch, reconnect=True, expects_question=opener.expects_question)
+    else:
+        source = _agent_inside(opener, inside, host, watch, opener.expects_question)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
+
+
+def _agent_inside(
+    opener: "Opener",
+    inside: Wrapper,
+    host: str | None,
+    watch: WatchRequest,
+    expects_question: Callable[[], Awaitable[bool]] | None = None,
+) -> "AgentSource":
+    """Return the agent in a container, pod or job of the host that the opener leads to (None: here)."""
+    from tui.transport.agent_source import AgentSource
+    from tui.transport.wrapper_pipe import TIMEOUT_S, wrapped_opener
+
+    return AgentSource(
+        wrapped_opener(opener, inside, host),
+        watch,
+        reconnect=True,
+        timeout_s=TIMEOUT_S,
+        expects_question=expects_question,
+        place=inside.place(host),
+    )
 
 
 def bench_source(choices: Choices, options: WatchOptions, asker: Asker | None = None) -> Source:
@@ -248,7 +305,7 @@ def bench_source(choices: Choices, options: WatchOptions, asker: Asker | None = 
     Beside a server it reads the GPUs, which are part of what a run was made under.
     """
     host = host_of(choices)
-    if host in (None, LOCAL):
+    if host is None or is_here(choices):
         return local_agent(options, gpus=host is not None)
     return remote_agent(host, choices, options, asker=asker)
 

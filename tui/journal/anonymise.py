@@ -36,6 +36,8 @@ _HOST_VARIABLE = re.compile(r"(?:[A-Z0-9]+_)*(?:HOST|HOSTID|HOSTNAME|ADDR|ADDRES
 _USER_VARIABLE = re.compile(r"(?:[A-Z0-9]+_)*(?:USER|USERNAME|LOGNAME)")
 _RELATIVE = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+/?")
 _HOST_TEXT = re.compile(r"(?P<user>[^@\s/]+@)?(?P<host>[^@\s/]+?)\.?(?P<port>:\d+)?")
+_PLACE = re.compile(r"(?P<kind>docker|podman|kubectl|srun):(?P<name>\S+?)(?: on (?P<host>.+))?", re.DOTALL)
+_LETTER = re.compile(r"[^\W\d_]")
 _SURE_HOST_TEXT = re.compile(r"(?P<user>.+@)?(?P<host>[^@]+?)\.?(?P<port>:\d+)?", re.DOTALL)
 # A setting that is a model, as engines print their arguments.
 _MODEL_SAID = re.compile(
@@ -96,8 +98,9 @@ class Anonymiser:
         """Return one text with its names replaced."""
         if field in _KEPT or not value:
             return value
-        if field == "host":
-            return self._host_text(value, _SURE_HOST_TEXT)
+        if field in ("host", "place"):
+            place = _PLACE.fullmatch(value)
+            return self._host_text(value, _SURE_HOST_TEXT) if place is None else self._place(place)
         if field == "user":
             return self._user(value)
         if field == "container":
@@ -191,6 +194,13 @@ class Anonymiser:
         host = found["host"]
         sure = form is _SURE_HOST_TEXT and not any(map(str.isalpha, host))
         return user + (self._name(Sort.HOST, host) if sure else self._host(host)) + port
+
+    def _place(self, found: "re.Match[str]") -> str:
+        """A container, pod or job, perhaps on a host: "docker:vllm on gpu-box". A job's number stays."""
+        parts = found["name"].split("/")
+        named = (self._name(Sort.CONTAINER, part) if _LETTER.search(part) else part for part in parts)
+        on = "" if found["host"] is None else " on " + self._host_text(found["host"], _SURE_HOST_TEXT)
+        return f"{found['kind']}:{'/'.join(named)}{on}"
 
     def _host(self, name: str) -> str:
         """A host by its name, which may go on with its domain."""

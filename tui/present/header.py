@@ -31,7 +31,7 @@ def header(state: Meaning, client_now_s: float) -> Header:
 def host_text(state: Meaning) -> str:
     """Return where the watch looks: the host, else the URL, "" before either is known."""
     if state.hello is not None:
-        return state.hello.host
+        return state.hello.place or state.hello.host
     return state.options.url or ""
 
 

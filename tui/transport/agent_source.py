@@ -31,7 +31,8 @@ class AgentSource:
 
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
-    will be asked something at the first connection; see ``connect_first``.
+    will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
+    pod or job the agent is, None where it is simply on the host.
     """
 
     def __init__(
@@ -44,8 +45,10 @@ class AgentSource:
         timeout_s: float = TIMEOUT_S,
         wire_log: WireLog | None = None,
         expects_question: Callable[[], Awaitable[bool]] | None = None,
+        place: str | None = None,
     ) -> None:
         self._opener = opener
+        self._place = place
         self._watch = watch
         self._reconnect = reconnect
         self._python = python
@@ -192,7 +195,9 @@ class AgentSource:
         self._clock.take(event)
         if isinstance(event, Hello):
             self._reached = True
-            return [self._link("up", f"connected to {event.host}", banner=banner), *self._noted(), event]
+            event = msgspec.structs.replace(event, place=self._place)
+            up = self._link("up", f"connected to {self._place or event.host}", banner=banner)
+            return [up, *self._noted(), event]
         if isinstance(event, Goodbye):
             self._goodbye = event.sentence
         return [event]
@@ -215,9 +220,10 @@ class AgentSource:
     def _explained(self, fault: LinkFault) -> LinkFault:
         """Return the fault with the agent's own last word on why it ended."""
         goodbye, self._goodbye = self._goodbye, ""
-        if not goodbye or fault.fault != "lost":
+        if not goodbye or fault.fault not in ("lost", "agent"):
             return fault
-        return LinkFault("lost", f"the agent ended: {goodbye}", retry=fault.retry)
+        # It ended in order: whatever status a program in between gives (kubectl its own) is not the agent's.
+        return LinkFault("lost", f"the agent ended: {goodbye}", retry=True)
 
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))

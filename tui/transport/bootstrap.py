@@ -14,16 +14,20 @@ from tui.transport.clean import clean
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 TIMEOUT_S = 10.0
+SOURCES_S = 120
+"""So long a stub on the host waits for the sources: a few seconds' worth on the slowest link."""
 _READ_BYTES = 64 * 1024
 _NOISE_BYTES = 1024 * 1024
 _SHOWN = 300
 _MARK = "TMINUS-"
 
 # No single quote, backslash, dollar or exclamation mark, and one line: nothing that a shell could take up.
-# The syntax is Python 2's as well, so that an old interpreter can say what it is.
+# The syntax is Python 2's as well, so that an old interpreter can say what it is. A stub that gets no sources
+# ends by its alarm: in a container neither an end of input nor a signal tells it that the client is gone.
 _STUB = (
-    "import sys,os;"
+    "import sys,os,signal;"
     'sys.version_info<({minor})and(sys.stderr.write("it is Python "+sys.version.split()[0]),sys.exit({old}));'
+    "signal.alarm({wait});"
     "os.set_blocking(0,True);"
     'os.write(1,("{mark}"+"{nonce}"+chr(10)).encode());'
     'exec(open(0,"rb",0,closefd=False).readline())'
@@ -97,7 +101,7 @@ def _any_other() -> Command:
 def stub_and_nonce() -> tuple[str, bytes]:
     """Return one stub and the line that it will print."""
     nonce = secrets.token_hex(16)
-    stub = _STUB.format(minor=_minimum(), old=wire.EXIT_OLD_PYTHON, mark=_MARK, nonce=nonce)
+    stub = _STUB.format(minor=_minimum(), old=wire.EXIT_OLD_PYTHON, mark=_MARK, nonce=nonce, wait=SOURCES_S)
     return stub, f"{_MARK}{nonce}\n".encode("ascii")
 
 

@@ -7,8 +7,6 @@ import asyncio
 import os
 import shlex
 import shutil
-import signal
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal

@@ -36,8 +36,13 @@ def culprit(state: Meaning) -> Culprit:
 
 
 def _named(speaker: Speaker, members: tuple[Member, ...]) -> Culprit:
-    """Return a speaker with what the list of processes adds: the pid to a rank, or the rank to a pid."""
+    """Return a speaker with what the list of processes adds: the pid to a rank, or the rank to a pid.
+
+    The log of a server in a container tells the container's pids, which mean others on the host.
+    """
     rank, pid = speaker.rank, speaker.pid
+    if pid is not None and any(member.inner_pid is not None for member in members):
+        pid = next((member.pid for member in members if member.logged_pid == pid), None)
     for member in members:
         named = _spaced(member.role.rank)
         if rank is not None and pid is None and named == rank:

@@ -118,7 +118,7 @@ class GpuBook:
 
     def held_by(self, pids: Collection[int]) -> set[int]:
         """Return the GPUs on which one of these processes holds memory, as far as the driver says."""
-        return {process.index for process in self.processes if process.pid in pids}
+        return {process.index for process in self.processes if process.pid in pids and not process.foreign}
 
     def in_order(self) -> list[Gpu]:
         """Return the GPUs by index."""

@@ -186,7 +186,7 @@ def held_gpus(server: Server, gpus: GpuBook) -> set[int]:
     Ranks come up one after another, and those of other hosts are not seen at all.
     """
     pids = {member.pid for member in server.members}
-    held = {process.index for process in gpus.processes if process.pid in pids}
+    held = gpus.held_by(pids)
     arguments = server.arguments
     return (
         held if len(held) >= (arguments.tensor_parallel or 1) * (arguments.pipeline_parallel or 1) else set()

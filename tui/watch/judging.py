@@ -55,6 +55,7 @@ class Judging:
     silences: Silences = field(default_factory=Silences)
     verdicts: VerdictTimes = field(default_factory=VerdictTimes)
     _names: dict[int, str] = field(default_factory=dict[int, str])
+    _logged: dict[int, str] = field(default_factory=dict[int, str])  # by the pids that the log tells
     _ranks: frozenset[str] = frozenset()
     _found: tuple[Rank, ...] = ()
     _named: Server | None = None
@@ -84,7 +85,7 @@ class Judging:
         self._locks, self.diagnosis = (), Diagnosis()
         self.silences.clear()
         self.verdicts = VerdictTimes()
-        self._names, self._ranks, self._named = {}, frozenset(), None
+        self._names, self._logged, self._ranks, self._named = {}, {}, frozenset(), None
 
     @property
     def names(self) -> dict[int, str]:
@@ -122,7 +123,10 @@ class Judging:
             self._named = server
             self._found = ranks_of(server)
             self._ranks = frozenset(rank.name for rank in self._found)
-            self._names = {pid: rank.name for rank in self._found for pid in rank.pids}
+            self._names = names = {pid: rank.name for rank in self._found for pid in rank.pids}
+            self._logged = {
+                member.logged_pid: names[member.pid] for member in server.members if member.pid in names
+            }
 
     def ranks_of(self, server: Server) -> tuple[Rank, ...]:
         """Return the ranks of the server that is followed."""
@@ -150,7 +154,7 @@ class Judging:
     def _name(self, speaker: Speaker) -> str | None:
         if speaker.rank is not None and speaker.rank in self._ranks:
             return speaker.rank
-        return None if speaker.pid is None else self._names.get(speaker.pid)
+        return None if speaker.pid is None else self._logged.get(speaker.pid)
 
     # The driver.
 

@@ -16,13 +16,19 @@ SAME_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One process of a server's tree."""
+    """One process of a server's tree. ``inner_pid``: its own number for itself in a container."""
 
     pid: int
     title: str
     state: str
     role: Role
     ppid: int = 0
+    inner_pid: int | None = None
+
+    @property
+    def logged_pid(self) -> int:
+        """The pid that the server's log knows it by."""
+        return self.pid if self.inner_pid is None else self.inner_pid
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,7 @@ def _member(engine: Engine, main: Process, process: Process, parent: Process | N
         role = Role("helper")  # forked before it was given a title of its own
     elif parent is not None and parent.title == process.title and _role(engine, parent) == role:
         role = Role("helper")  # forked by a rank, as compile workers are: it keeps the rank's title
-    return Member(process.pid, process.title, process.state, role, process.ppid)
+    return Member(process.pid, process.title, process.state, role, process.ppid, process.inner_pid)
 
 
 def choose(found: list[Server], options: WatchOptions, following: Server | None, hidden: int = 0) -> Choice:

@@ -2,12 +2,17 @@
 
 A list costs up to four calls (compute and graphics processes, each its size and then its entries), and a load
 moves memory at every tick. So each GPU has an allowance, which the first lists of a load find full.
+
+In a container older drivers number the processes as the host does, newer ones as the container does (drivers
+of both kinds: gpu-monitoring-tools#63, open-gpu-kernel-modules#614). So there a number counts as the
+container's own only where the process of that number is seen to use a GPU.
 """
 
 from __future__ import annotations
 
 import re
 
+from tui.agent import pids
 from tui.agent.gpus import nvml
 from tui.agent.gpus.row import Row, scaled
 
@@ -52,10 +57,15 @@ class Allowance:
 
 
 class Users:
-    """The processes on one GPU. ``held`` maps pid to MiB, None where the driver does not say."""
+    """The processes on one GPU. ``held`` maps pid to MiB, None where the driver does not say.
+
+    ``foreign`` are the pids that are not known to be numbered as this container numbers its processes.
+    """
 
     def __init__(self) -> None:
         self.held: dict[int, float | None] = {}
+        self.foreign: set[int] = set()
+        self._contained = pids.contained()
         self._allowance = Allowance()
         self._at_mib: float | None = None
         self._at_s: float | None = None
@@ -70,7 +80,15 @@ class Users:
 
     def fields(self, index: int) -> list[dict[str, object]]:
         """Return the entries in the fields of GpuProcess, ordered by pid."""
-        return [{"index": index, "pid": pid, "memory_mib": mib} for pid, mib in sorted(self.held.items())]
+        return [
+            {
+                "index": index,
+                "pid": pid,
+                "memory_mib": mib,
+                **({"foreign": True} if pid in self.foreign else {}),
+            }
+            for pid, mib in sorted(self.held.items())
+        ]
 
     def _due(self, used_mib: float | None, now_s: float) -> bool:
         if self._at_s is None or now_s - self._at_s >= _QUIET_S:
@@ -86,6 +104,11 @@ class Users:
         self._allowance.spend(sum(2 if answer else 1 for answer in (compute, graphics)))
         if nvml.is_list(compute):
             self.held = merged(compute, graphics if nvml.is_list(graphics) else [])
+            self.look_whose()
+
+    def look_whose(self) -> None:
+        """See which of the listed processes are not known to be this container's own."""
+        self.foreign = {pid for pid in self.held if self._contained and not pids.uses_gpu(pid)}
 
 
 def merged(compute: list[object], graphics: list[object]) -> dict[int, float | None]:

@@ -9,6 +9,7 @@ import time
 from tui.agent.locks.kernel import File
 from tui.agent.locks.openers import Openers, openers, still_open
 from tui.agent.mounts import mounts_of
+from tui.agent.pids import HOSTS_PIDS
 
 TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 AGE_S = 5.0
 _AGAIN_S = 30.0
-# The kernel's number of the first namespace of processes, that of the host.
-_HOSTS_PIDS = "pid:[4026531836]"
 _SHARED = (b"nfs", b"nfs4", b"cifs", b"smb3", b"ceph", b"lustre", b"gpfs", b"beegfs", b"glusterfs", b"9p")
 _SHARED_TOO = (b"virtiofs", b"afs", b"ocfs2", b"gfs2", b"wekafs")
 
@@ -84,7 +83,7 @@ def shared(device: int) -> bool:
     True too where that cannot be told: then nothing is called stale.
     """
     try:
-        outside = os.readlink("/proc/self/ns/pid") != _HOSTS_PIDS and os.lstat("/").st_dev != device
+        outside = os.readlink("/proc/self/ns/pid") != HOSTS_PIDS and os.lstat("/").st_dev != device
         mounts = mounts_of("self")
     except OSError:  # a kernel without namespaces, or a /proc that is cut short
         return True

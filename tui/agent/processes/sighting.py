@@ -7,6 +7,7 @@ import re
 
 from tui.agent.hello import user_name
 from tui.agent.mask import mask_argv, mask_environment, mask_text
+from tui.agent.pids import numbers
 from tui.agent.processes import keys, procfs
 
 # A server's arguments are all of interest, a helper's only as far as they tell what it is.
@@ -28,7 +29,7 @@ class Sighting:
     # fmt: off
     __slots__ = (
         "_disk_looks", "_environment_read", "_line", "argv", "comm", "container", "cwd", "engine",
-        "environment", "pid", "ppid", "started_s", "state", "stderr", "stdout", "ticks", "title",
+        "environment", "inner_pid", "pid", "ppid", "started_s", "state", "stderr", "stdout", "ticks", "title",
         "uid", "user",
     )
     # fmt: on
@@ -41,6 +42,7 @@ class Sighting:
         self.argv: list[str] | None = None
         self.title = stat.comm
         self.uid: int | None = None
+        self.inner_pid: int | None = None
         self.user = ""
         self.cwd: str | None = None
         self.stdout: str | None = None
@@ -91,7 +93,7 @@ class Sighting:
     def describe(self, prefixes: tuple[str, ...] | None) -> None:
         """Read what is told of a member of a tree, once. Without ``prefixes`` no environment. May block."""
         if self.uid is None:
-            self.uid = _uid(self.pid)
+            self.uid, self.inner_pid = _uid_and_inner_pid(self.pid)
             self.user = _name_of(self.uid)
             self.container = _container(self.pid)
             self.cwd = _link(self.pid, "cwd")
@@ -124,6 +126,7 @@ class Sighting:
             "container": self.container,
             "environment": self.environment,
             "api_key_in_argv": argv is not None and keys.key_in(argv) is not None,
+            "inner_pid": self.inner_pid,
         }
 
 
@@ -171,14 +174,18 @@ def _link(pid: int, name: str) -> str | None:
         return None
 
 
-def _uid(pid: int) -> int | None:
-    """Return the effective user id; the owner of /proc/PID itself is root for some processes of others."""
+def _uid_and_inner_pid(pid: int) -> tuple[int | None, int | None]:
+    """Return the effective user id, and the pid in a container's own numbers; None for what is not there.
+
+    The owner of /proc/PID itself is root for some processes of others.
+    """
     try:
-        status = procfs.read("/proc/%d/status" % pid, 4096)
+        status = procfs.read("/proc/%d/status" % pid, 16 * 1024)
     except OSError:
-        return None
+        return None, None
     match = re.search(rb"^Uid:\s+\d+\s+(\d+)", status, re.MULTILINE)
-    return None if match is None else int(match.group(1))
+    known = numbers(status)
+    return None if match is None else int(match.group(1)), known[-1] if len(known) > 1 else None
 
 
 _names: dict[int, str] = {}

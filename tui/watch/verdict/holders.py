@@ -21,8 +21,10 @@ class Holders:
         self._users = {index: held for index, held in self._users.items() if index in lost}
         before, self._memory = self._memory, {}
         for each in processes:
-            self._users.setdefault(each.index, set()).add(each.pid)
-            key = (each.index, each.pid)
+            # The host's number of a process is no number here: negative, it is nobody's.
+            pid = -each.pid if each.foreign else each.pid
+            self._users.setdefault(each.index, set()).add(pid)
+            key = (each.index, pid)
             self._memory[key] = before.get(key) or Level(MOVED_MEMORY_MIB)
             self._memory[key].take(each.memory_mib, at_s)
 
