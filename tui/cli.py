@@ -16,7 +16,7 @@ from typing import Annotated, TextIO, cast
 
 import typer
 
-from tui import __version__, settings
+from tui import __version__
 from tui.commands import flags, recordings_cli, runs_cli
 from tui.settings import Choices, UsageFault
 
@@ -148,8 +148,7 @@ def _words(fault: typer.TyperException) -> str:
 
 
 def _choices(context: typer.Context) -> Choices:
-    given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
-    chosen = settings.choose(given, os.environ, settings.config_path(os.environ))
+    chosen = flags.choices_of(context)
     if context.obj is True and chosen.host in COMMANDS:
         raise UsageFault(
             f"put the command first: tminus {chosen.host} ...; "

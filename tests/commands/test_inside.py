@@ -2,6 +2,7 @@
 
 import json
 import signal
+from typing import cast
 
 import pytest
 from ssh_server import StartSshServer
@@ -95,7 +96,7 @@ def test_diagnose_says_where_it_looks(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_snapshot_names_the_container(tminus: Tminus, wrapped_here: WrappedHost) -> None:
     done = tminus.run("--kubectl", "prod/llm-0", "--once", "--json")
 
-    assert done.last["host"]["place"] == "kubectl:prod/llm-0"  # type: ignore[index]
+    assert cast("dict[str, object]", done.last["host"])["place"] == "kubectl:prod/llm-0"
 
 
 def test_the_recording_bears_the_containers_name_and_its_export_can_hide_it(

@@ -9,6 +9,7 @@ import signal
 import time
 import zlib
 from pathlib import Path
+from typing import cast
 
 import pytest
 from simulated_launch import Launch
@@ -292,7 +293,7 @@ async def test_a_wait_leaves_a_recording_that_is_listed_and_holds_no_key(
     assert (rows.last["ending"], rows.last["being_written"], rows.last["problem"]) == ("", False, None)
     assert path.stat().st_mode & 0o777 == 0o600
     text = await tminus.aside("replay", str(path), "--json")
-    assert text.last["end"]["outcome"] == "ready"  # pyright: ignore[reportIndexIssue]
+    assert cast("dict[str, object]", text.last["end"])["outcome"] == "ready"
     for file in tminus.folder.rglob("*"):
         if file.is_file():
             assert b"hunter2" not in unpacked(file)

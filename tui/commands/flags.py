@@ -1,8 +1,11 @@
 """The options of the commands, each written once. All are text here; tui/settings.py reads them."""
 
+import os
 from typing import Annotated
 
 import typer
+
+from tui import settings
 
 Text = str | None
 Switch = bool | None
@@ -225,3 +228,9 @@ Scenario = Annotated[
     Text, typer.Option("--scenario", metavar="NAME", help="What happens in it (default ready); see --list.")
 ]
 ListScenarios = Annotated[bool, typer.Option("--list", help="List the scenarios and end.")]
+
+
+def choices_of(context: typer.Context) -> settings.Choices:
+    """Return what a command line, the environment and the configuration choose. Raises UsageFault."""
+    given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
+    return settings.choose(given, os.environ, settings.config_path(os.environ))

@@ -1,12 +1,10 @@
 """The command lines of what is kept: ``tminus replay``, ``recordings`` and ``export``."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 
 import typer
 
-from tui import settings
 from tui.commands import flags
 
 Run = Callable[[], int]
@@ -25,7 +23,7 @@ def replay(
     mouse: flags.Mouse = None,
 ) -> Run:
     """Play a recording: the newest, a file, a name that ``recordings`` lists, or a bare server log."""
-    chosen = _choices(context)
+    chosen = flags.choices_of(context)
     from tui.commands import replay as command
 
     return partial(command.run, command.Wanted(recording, server_log, nvidia_smi), chosen)
@@ -33,7 +31,7 @@ def replay(
 
 def recordings(context: typer.Context, json: flags.Json = None) -> Run:
     """List the recordings that are kept: when, host, engine, model, outcome, length."""
-    chosen = _choices(context)
+    chosen = flags.choices_of(context)
     from tui.commands import recordings as command
 
     return partial(command.run, chosen)
@@ -47,12 +45,7 @@ def export(
     mask: flags.Mask = True,
 ) -> Run:
     """Make a bundle of a recording to attach to a bug report; its list says what is in it."""
-    chosen = _choices(context)
+    chosen = flags.choices_of(context)
     from tui.commands import export as command
 
     return partial(command.run, command.Wanted(recording, bundle, anonymise, mask), chosen)
-
-
-def _choices(context: typer.Context) -> settings.Choices:
-    given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
-    return settings.choose(given, os.environ, settings.config_path(os.environ))

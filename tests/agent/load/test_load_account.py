@@ -240,7 +240,7 @@ def test_an_event_loop_that_was_held_up_has_a_lag() -> None:
     async def held_up() -> Watch:
         watch = Watch(clock)
         watch.start()
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.05)
         _hold_up(0.2)
         await asyncio.sleep(0.05)
         watch.stop()

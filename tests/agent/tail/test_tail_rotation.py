@@ -2,8 +2,10 @@
 
 import logging.handlers
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +14,7 @@ from log_world import STEPS, World, append, copytruncate, rotated
 from tail_reading import Reading
 
 from tui.agent import wire
+from tui.agent.tail import file as tail_file
 
 BLOCK = b"0123456789abcde\n" * 2048  # exactly one chunk
 
@@ -201,15 +204,14 @@ def test_what_came_after_the_copy_and_was_seen_is_told_lost(log: Path, reading: 
     assert whys(reading) == [("truncated", 100)]
 
 
-def test_an_older_run_that_begins_alike_is_no_copy(log: Path, tmp_path: Path) -> None:
+def test_an_older_run_that_begins_alike_is_no_copy(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     banner = b"the same banner as ever, printed by each start of this very server\n"
     rotated(log).write_bytes(banner + b"old run\n")
     log.write_bytes(banner)
+    an_hour_later_s = time.time() + 3600.0
+    monkeypatch.setattr(tail_file, "time", SimpleNamespace(time=lambda: an_hour_later_s))
     reading = Reading(log)
     reading.look()
-    monkey_s = 3600.0
-    assert reading.tail._file is not None  # pyright: ignore[reportPrivateUsage]  # time cannot be made to pass
-    reading.tail._file.agreed_wall_s += monkey_s  # pyright: ignore[reportPrivateUsage]  # as above
     os.truncate(log, 0)
     append(log, b"new run\n")
     assert reading.look() == b"new run\n"

@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import uvloop
 from figures import Timed, chat, figures
@@ -31,7 +32,7 @@ class Stream(asyncio.Protocol):
         self.over = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by name
         self._ask()
 
     def data_received(self, data: bytes) -> None:
