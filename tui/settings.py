@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tui import parse
+from tui.transport.wrapper import KINDS
 
 PREFIX = "TMINUS_"
 FILE_NAME = "config.toml"
@@ -139,8 +140,6 @@ READERS: dict[str, Reader] = {
     "keep_recordings_mib": parse.whole,
 }
 NAMES = tuple(READERS)
-# Of these one at most can be meant: where one is given, those of weaker places do not count.
-ONE_OF = ("docker", "podman", "kubectl", "srun")
 
 
 def choose(flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None) -> Choices:
@@ -186,11 +185,14 @@ def _layers(
 def _over(
     weaker: dict[str, tuple[str, object]], stronger: dict[str, tuple[str, object]]
 ) -> dict[str, tuple[str, object]]:
-    """Lay one layer over those before it. Raises UsageFault where it says two things at once."""
-    chosen = [where for name, (where, _) in stronger.items() if name in ONE_OF]
+    """Lay one layer over those before it. Raises UsageFault where it says two things at once.
+
+    Of the ways into a container one at most can be meant: one that is given voids those of weaker layers.
+    """
+    chosen = [where for name, (where, _) in stronger.items() if name in KINDS]
     if len(chosen) > 1:
         raise UsageFault(f"{' and '.join(chosen)} cannot be meant together: give one of them")
-    dropped = ONE_OF if chosen else ()
+    dropped = KINDS if chosen else ()
     return {name: given for name, given in weaker.items() if name not in dropped} | stronger
 
 
