@@ -27,9 +27,9 @@ from tui.events import Gpus, Hello  # noqa: E402
 from tui.requests import WatchRequest  # noqa: E402
 from tui.transport.agent_source import AgentSource  # noqa: E402
 from tui.transport.pipe import Pipe  # noqa: E402
-from tui.transport.ssh import SshOptions, ssh_opener  # noqa: E402
-from tui.transport.ssh_config import resolve  # noqa: E402
-from tui.transport.ssh_target import parse_target  # noqa: E402
+from tui.transport.ssh.config import resolve  # noqa: E402
+from tui.transport.ssh.opener import SshOptions, ssh_opener  # noqa: E402
+from tui.transport.ssh.target import parse_target  # noqa: E402
 
 STUB = HERE.parent / "stubs" / "nvml_stub.c"
 IMPORT = "import time; begun = time.perf_counter(); import asyncssh; print(time.perf_counter() - begun)"

@@ -21,7 +21,7 @@ import asyncio, sys
 from tui.events import Hello
 from tui.requests import WatchRequest
 from tui.transport.agent_source import AgentSource
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 async def main():
     opener = ssh_opener("lab", options=SshOptions(config_file=sys.argv[1]))

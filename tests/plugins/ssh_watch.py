@@ -13,8 +13,8 @@ from ssh_server import SshServer
 from tui.events import AnyEvent, Hello, Link, Log, LogSource
 from tui.requests import FollowRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
-from tui.transport.ssh import SshOptions, ssh_opener
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 # Short, so that a test of a silent link need not wait for the 20 s and 15 s of a real one.
 _LIMITS = Limits(keepalive_s=0.5, keepalive_count=1)

@@ -9,7 +9,7 @@ import pytest
 from ssh_server import SshServer
 
 from tui.transport.pipe import Pipe
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 OpenOver = Callable[..., Awaitable[Pipe]]
 

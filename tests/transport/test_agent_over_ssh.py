@@ -16,7 +16,7 @@ from tui.events import Hello, Link, Log, Processes
 from tui.requests import FollowRequest, WatchRequest
 from tui.transport import agent_source
 from tui.transport.agent_source import AgentSource
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 pytestmark = pytest.mark.ssh
 

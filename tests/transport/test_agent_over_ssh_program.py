@@ -20,7 +20,7 @@ import asyncio, sys
 from tui.events import Hello, Log
 from tui.requests import FollowRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 async def main():
     options = SshOptions(config_file=sys.argv[1], ssh_cmd=("ssh",))

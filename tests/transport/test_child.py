@@ -14,7 +14,7 @@ from tui.demo.live import LiveServer
 from tui.transport import local
 from tui.transport.child import Child, reaped
 from tui.transport.local import LocalPipe, local_opener
-from tui.transport.ssh_proxy import Proxy
+from tui.transport.ssh.proxy import Proxy
 
 STAYS = "import sys, time; print(1, flush=True); sys.stdin.read(); time.sleep(100)"
 ENDS = "import sys; print(1, flush=True); sys.stdin.read()"

@@ -20,7 +20,7 @@ from tui.transport.agent_source import AgentSource
 from tui.transport.bootstrap import start
 from tui.transport.local import local_opener
 from tui.transport.pipe import Opener
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 from tui.transport.wrapper import Kind, wrapper
 from tui.transport.wrapper_pipe import wrapped_opener
 

@@ -254,7 +254,7 @@ def remote_agent(
         return _agent_inside(local_opener(), inside, None, watch_request(options, gpus=gpus))
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
-    from tui.transport.ssh import SshOptions, ssh_opener
+    from tui.transport.ssh.opener import SshOptions, ssh_opener
 
     notices: list[Callable[[str], None]] = []
     ssh = SshOptions(

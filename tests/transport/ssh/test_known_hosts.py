@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from ssh_server import make_key, public
 
-from tui.transport import known_hosts
-from tui.transport.known_hosts import HostKeys, look_up
+from tui.transport.ssh import known_hosts
+from tui.transport.ssh.known_hosts import HostKeys, look_up
 
 ED = "AAAAC3NzaC1lZDI1NTE5AAAAIIoAtCvAVZhVdUgTQZYTEdqRIgXDbgUPBhb0BvCuT9wA"
 ED2 = "AAAAC3NzaC1lZDI1NTE5AAAAIIoAtCvAVZhVdUgTQZYTEdqRIgXDbgUPBhb0BvCuT9wB"

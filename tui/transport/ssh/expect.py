@@ -7,9 +7,9 @@ must be able to ask later.
 import asyncio
 from contextlib import suppress
 
-from tui.transport import known_hosts
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_key_file import look_at
+from tui.transport.ssh import known_hosts
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.key_file import look_at
 
 _AGENT_S = 1.0
 # draft-miller-ssh-agent: SSH_AGENTC_REQUEST_IDENTITIES, and its answer with the number of keys.

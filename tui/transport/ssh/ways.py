@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Callable
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_limits import Limits
-from tui.transport.ssh_master import master_answers
-from tui.transport.ssh_program import open_program, shared_connection, system_ssh
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.master import master_answers
+from tui.transport.ssh.program import open_program, shared_connection, system_ssh
 
 # By the fault of the library: those of ssh that come later on the way in.
 _FURTHER = {"refused": ("host_key", "auth"), "lost": ("host_key", "auth")}

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 from collections.abc import Callable, Collection
 
-from tui.transport import known_hosts
 from tui.transport.faults import fault
-from tui.transport.known_hosts import HostKeys, Judgement, KnownKey
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved
+from tui.transport.ssh import known_hosts
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.known_hosts import HostKeys, Judgement, KnownKey
 
 _KRL_MAGIC = b"SSHKRL"
 _KEYGEN_TIMEOUT_S = 5.0

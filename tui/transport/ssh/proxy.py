@@ -9,8 +9,8 @@ from contextlib import suppress
 from tui.transport.child import reaped
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_words import hear
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.words import hear
 
 _KEPT_BYTES = 16 * 1024
 _END_S = 1.0

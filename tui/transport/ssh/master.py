@@ -5,7 +5,7 @@ import shutil
 import stat
 
 from tui.transport.short_command import finished
-from tui.transport.ssh_config import Resolved, ssh_command
+from tui.transport.ssh.config import Resolved, ssh_command
 
 _ANSWER_S = 2.0
 

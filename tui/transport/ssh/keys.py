@@ -12,12 +12,12 @@ from pathlib import Path
 import asyncssh
 from asyncssh.sk import sk_available
 
-from tui.transport import ssh_key_file
 from tui.transport.asking import Answers
-from tui.transport.known_hosts import fingerprint, short_algorithm
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_interview import Interview
-from tui.transport.ssh_tokens import home_directory
+from tui.transport.ssh import key_file
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.interview import Interview
+from tui.transport.ssh.known_hosts import fingerprint, short_algorithm
+from tui.transport.ssh.tokens import home_directory
 
 
 class LoginKeys:
@@ -223,7 +223,7 @@ def _public_blob(path: Path) -> bytes | None:
             return asyncssh.read_public_key(candidate).public_data
         except (OSError, asyncssh.KeyImportError):
             continue
-    private = ssh_key_file.look_at(path)
+    private = key_file.look_at(path)
     return private.public if private is not None else None
 
 

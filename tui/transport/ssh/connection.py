@@ -13,14 +13,14 @@ import asyncssh
 
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved, resolve
-from tui.transport.ssh_host_key import HostKeyGate
-from tui.transport.ssh_limits import Limits, Manners
-from tui.transport.ssh_login import Login
-from tui.transport.ssh_pipe import SshPipe, SshSession
-from tui.transport.ssh_proxy import Proxy
-from tui.transport.ssh_target import parse_target
-from tui.transport.ssh_tcp import connect_tcp
+from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.host_key import HostKeyGate
+from tui.transport.ssh.limits import Limits, Manners
+from tui.transport.ssh.login import Login
+from tui.transport.ssh.pipe import SshPipe, SshSession
+from tui.transport.ssh.proxy import Proxy
+from tui.transport.ssh.target import parse_target
+from tui.transport.ssh.tcp import connect_tcp
 
 _WINDOW_BYTES = 256 * 1024
 _CLOSE_S = 2.0

@@ -14,8 +14,8 @@ from made_up_person import Person
 from ssh_server import SshServer, StartSshServer, make_key, public, run
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions, ssh_opener
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 pytestmark = pytest.mark.ssh
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tui.transport.ssh_words import KINDS, Heard, hear
+from tui.transport.ssh.words import KINDS, Heard, hear
 
 CHANGED = """@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
 @    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @

@@ -12,9 +12,9 @@ from typing import cast
 from asyncssh.config import ConfigParseError, SSHClientConfig
 
 from tui.transport.faults import fault
-from tui.transport.ssh_config import AskRules, Resolved, agent_socket, default_known_hosts, existing_files
-from tui.transport.ssh_target import Target
-from tui.transport.ssh_tokens import Tokens, home_directory, local_user
+from tui.transport.ssh.config import AskRules, Resolved, agent_socket, default_known_hosts, existing_files
+from tui.transport.ssh.target import Target
+from tui.transport.ssh.tokens import Tokens, home_directory, local_user
 
 # OpenSSH's own list, in its order.
 _DEFAULT_KEYS = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")

@@ -11,9 +11,9 @@ import pytest
 from ssh_server import SshServer, until
 from ssh_watch import ssh_programs, watching
 
-from tui.transport import ssh_master
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions
+from tui.transport.ssh import master as master_module
+from tui.transport.ssh.opener import SshOptions
 
 pytestmark = pytest.mark.ssh
 
@@ -88,7 +88,7 @@ async def test_without_it_the_same_host_lets_nobody_in(master: Master, open_over
 async def test_one_that_does_not_answer_is_passed_by(
     master: Master, open_over: OpenOver, read_all: ReadAll, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ssh_master, "_ANSWER_S", 0.2)
+    monkeypatch.setattr(master_module, "_ANSWER_S", 0.2)
     psutil.Process(master.process.pid).suspend()
     pipe = await open_over(master.server, ["echo", "here"])
     assert await read_all(pipe) == b"here\n"

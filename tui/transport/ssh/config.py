@@ -1,6 +1,6 @@
 """What the user's SSH configuration says of one host: asked of the system's ``ssh -G``, which knows it all.
 
-Without an ssh program the library's own reading is used (ssh_config_plain.py), which knows less of it.
+Without an ssh program the library's own reading is used (config_plain.py), which knows less of it.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from typing import Literal
 
 from tui.transport.faults import fault
 from tui.transport.short_command import finished
-from tui.transport.ssh_target import Target, parse_target
-from tui.transport.ssh_tokens import Tokens, home_directory
+from tui.transport.ssh.target import Target, parse_target
+from tui.transport.ssh.tokens import Tokens, home_directory
 
 Strict = Literal["yes", "ask", "accept-new", "no"]
 _STRICT: dict[str, Strict] = {
@@ -99,9 +99,9 @@ async def resolve(target: Target, config_file: str | None) -> Resolved:
 
 
 def _resolve_plain(target: Target, config_file: str | None) -> Resolved:
-    from tui.transport import ssh_config_plain
+    from tui.transport.ssh import config_plain
 
-    return ssh_config_plain.resolve(target, config_file)
+    return config_plain.resolve(target, config_file)
 
 
 def ssh_command(target: Target, config_file: str | None, *options: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import cast
 
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved
+from tui.transport.ssh.config import Resolved
 
 # RFC 8305 recommends 250 ms before the next address is tried while the first has not answered.
 _NEXT_ADDRESS_S = 0.25

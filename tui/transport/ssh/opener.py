@@ -15,16 +15,16 @@ from tui.transport.asking import Answers, Asker
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault, Pipe
 from tui.transport.remote_shell import command_line
-from tui.transport.ssh_config import Resolved, resolve
-from tui.transport.ssh_expect import expects_question
-from tui.transport.ssh_limits import Limits, Manners
-from tui.transport.ssh_master import master_answers
-from tui.transport.ssh_program import named_program, open_program
-from tui.transport.ssh_target import Target, parse_target
-from tui.transport.ssh_ways import Ways
+from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.expect import expects_question
+from tui.transport.ssh.limits import Limits, Manners
+from tui.transport.ssh.master import master_answers
+from tui.transport.ssh.program import named_program, open_program
+from tui.transport.ssh.target import Target, parse_target
+from tui.transport.ssh.ways import Ways
 
 if TYPE_CHECKING:
-    from tui.transport.ssh_connection import OpenPipe
+    from tui.transport.ssh.connection import OpenPipe
 
 
 def _unheard(sentence: str) -> None:
@@ -138,7 +138,7 @@ async def _resolved(target: Target, options: SshOptions) -> Resolved:
 def _library() -> "OpenPipe":
     """Import what needs asyncssh."""
     try:
-        from tui.transport.ssh_connection import open_pipe
+        from tui.transport.ssh.connection import open_pipe
     except ImportError as error:
         raise fault("library", why=error) from None
     return open_pipe

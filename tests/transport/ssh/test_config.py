@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved, resolve
-from tui.transport.ssh_target import parse_target
-from tui.transport.ssh_tokens import Tokens, home_directory
+from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.target import parse_target
+from tui.transport.ssh.tokens import Tokens, home_directory
 
 pytestmark = pytest.mark.ssh
 
@@ -142,7 +142,7 @@ async def test_a_configuration_that_hangs_is_given_up(
     tmp_path: Path, needs: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs("ssh")
-    monkeypatch.setattr("tui.transport.ssh_config._CONFIG_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("tui.transport.ssh.config._CONFIG_TIMEOUT_S", 0.3)
     with pytest.raises(LinkFault, match="Match exec") as seen:
         await _resolved(tmp_path, 'Match exec "exec sleep 5"\n Port 2222\n')
     assert seen.value.fault == "usage"

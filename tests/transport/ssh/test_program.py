@@ -12,8 +12,8 @@ from ssh_watch import alive
 from tminus_command import Tminus
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.opener import SshOptions
 
 pytestmark = pytest.mark.ssh
 

@@ -10,7 +10,7 @@ import pytest
 from ssh_server import SshServer, StartSshServer
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions, ssh_opener
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 pytestmark = pytest.mark.ssh
 

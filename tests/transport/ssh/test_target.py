@@ -3,8 +3,8 @@
 import pytest
 
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh import ssh_opener
-from tui.transport.ssh_target import Target, parse_target
+from tui.transport.ssh.opener import ssh_opener
+from tui.transport.ssh.target import Target, parse_target
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from ssh_server import SshServer, StartSshServer, make_key, public, run
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions
+from tui.transport.ssh.opener import SshOptions
 
 pytestmark = pytest.mark.ssh
 

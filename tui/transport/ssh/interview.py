@@ -6,10 +6,10 @@ Remote texts (keyboard-interactive) are cleaned here, and marked with the login 
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from tui.transport import known_hosts
 from tui.transport.asking import Answers, Asker, LoginClock
 from tui.transport.clean import clean
-from tui.transport.ssh_config import Resolved
+from tui.transport.ssh import known_hosts
+from tui.transport.ssh.config import Resolved
 
 _REMOTE_LINES = 40
 _REMOTE_LENGTH = 400

@@ -13,13 +13,13 @@ import asyncssh
 
 from tui.transport.asking import LoginClock
 from tui.transport.faults import fault
-from tui.transport.known_hosts import HostKeys, KnownKey
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_host_key import HostKeyGate
-from tui.transport.ssh_interview import Interview
-from tui.transport.ssh_keys import LoginKeys
-from tui.transport.ssh_limits import Manners
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.host_key import HostKeyGate
+from tui.transport.ssh.interview import Interview
+from tui.transport.ssh.keys import LoginKeys
+from tui.transport.ssh.known_hosts import HostKeys, KnownKey
+from tui.transport.ssh.limits import Manners
 
 # Host key types that asyncssh can check, in OpenSSH's order of preference.
 _KNOWN_TYPES = (

@@ -10,8 +10,8 @@ import pytest
 from ssh_server import SshServer
 
 from tui.transport.pipe import LinkFault, Pipe
-from tui.transport.ssh import SshOptions
-from tui.transport.ssh_limits import Limits
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.opener import SshOptions
 
 pytestmark = pytest.mark.ssh
 

@@ -14,10 +14,10 @@ from tui.transport.faults import fault
 from tui.transport.local import LocalPipe, open_child
 from tui.transport.pipe import LinkFault
 from tui.transport.remote_shell import command_line
-from tui.transport.ssh_config import Resolved
-from tui.transport.ssh_limits import Limits
-from tui.transport.ssh_target import Target
-from tui.transport.ssh_words import hear
+from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.target import Target
+from tui.transport.ssh.words import hear
 
 # Said before all others: ssh goes by the first value it meets. No terminal is asked on, nothing is forwarded
 # (with X11 sshd would write to the host's disk), and no connection of ours becomes one that others share.
