@@ -103,6 +103,10 @@ class Judging:
         if member.role.kind in PARTS and not known and len(self.gone) < FALLEN:
             self.gone.append(Gone(member, event.mono_s, _how(event)))
 
+    def fallen_by(self, now_s: float) -> int:
+        """Return of how many parts it is known by now that they went on their own."""
+        return sum(now_s - each.at_s >= TOGETHER_S for each in self.gone)
+
     @property
     def calm(self) -> bool:
         """Whether nothing is gone, stopped, cut off or faulty: what comes without warning."""

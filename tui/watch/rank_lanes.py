@@ -9,6 +9,7 @@ from tui.watch.meaning import Meaning
 from tui.watch.transfer import Transfer
 from tui.watch.verdict.channels import Channel
 from tui.watch.verdict.movement import RankMoves
+from tui.watch.verdict.process_moves import HELD
 from tui.watch.verdict.scene import BUSY_PCT, Scene, scene
 from tui.watch.verdict.verdict import Verdict
 
@@ -92,7 +93,7 @@ def wait_of(rank: RankMoves) -> Wait:
     """Return what a rank does or waits for, by its processes and its GPUs; the surest sign counts."""
     if rank.rank.gone or rank.state in ("Z", "X", "x"):
         return "gone"
-    if rank.state in ("T", "t"):
+    if rank.state in HELD:
         return "stopped"
     if rank.waiting_s is not None:
         return "collective"

@@ -72,6 +72,7 @@ class WatchState(Meaning):
     _ready_counted: Load | None = None
     _logged: LoggedLoads | None = None
     _judged_at: tuple[int, bool, bool] | None = None
+    _fallen: int = 0
     _judged_s = 0.0
 
     def apply(self, event: AnyEvent) -> None:
@@ -309,7 +310,10 @@ class WatchState(Meaning):
             self.log.settle()
 
     def _judge(self, event: AnyEvent) -> None:
-        """Judge the load where its outcome changed, and once a second of the host's clock (5 s if calm)."""
+        """Judge the load where its outcome changed or a rank went, and once a second of the host's clock.
+
+        While it is ready and calm, every 5 s.
+        """
         load = self._load
         if load is None or load.server is None:
             self._judged, self._judged_at = None, None
@@ -317,9 +321,11 @@ class WatchState(Meaning):
         if not isinstance(event, TELLS_TIME):
             return
         now_s = max(event.mono_s, self._clock.latest_s)
-        at = (self.loads, load.ended, load.ready)
-        if self._judged_at == at and (load.ended or now_s - self._judged_s < self._judge_each_s):
+        at, fallen = (self.loads, load.ended, load.ready), self.judging.fallen_by(now_s)
+        rests = fallen == self._fallen and now_s - self._judged_s < self._judge_each_s
+        if self._judged_at == at and (load.ended or rests):
             return
+        self._fallen = fallen
         found = self.judgement(now_s)
         if found is None and self._judged_at == at:
             # Until more was seen, what was last said of the server stands; that it was not heard does not.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tui.watch.verdict.movement import Movement, RankMoves
+from tui.watch.verdict.process_moves import HELD, SUSPENDED_S
 from tui.watch.verdict.scene import Check, Finding, Scene
 from tui.watch.verdict.situation import GpuFault, Rank, Situation
 from tui.watch.verdict.verdict import RuleResult
@@ -26,8 +27,6 @@ from tui.watch.words import clock_text
 ENDED = ("Z", "X", "x")
 TOGETHER_S = 0.5
 """Who goes less than this after another may have gone first: processes are listed once a second."""
-SUSPENDED_S = 3.0
-"""Signals stop a process for moments in healthy loads too (a profiler's dump takes 0.1 s)."""
 DRIVER_SILENT_S = 10.0
 """Two deadlines of 5 s (stalls research, R1)."""
 FATAL_XIDS = frozenset({48, 62, 74, 79, 95, 119, 120, *range(144, 151), 154})
@@ -198,7 +197,7 @@ def is_fatal(fault: GpuFault) -> bool:
 def suspended(scene: Scene) -> Check:
     """R2: a rank (or the launcher) stands in state T or t for 3 s, whatever the phase."""
     everyone = scene.ranks if scene.launcher is None else (*scene.ranks, scene.launcher)
-    stopped = [each for each in everyone if each.state in ("T", "t")]
+    stopped = [each for each in everyone if each.state in HELD]
     if not stopped:
         return Check(RuleResult("R2 suspended", "no", "no process in state T"))
     longest = max(stopped, key=lambda each: each.state_s)

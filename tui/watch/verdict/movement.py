@@ -321,7 +321,7 @@ class Movement:
         readings = self._readings(rank, processes, gpus, now_s, phase)
         main = next((each for each in processes if each.pid == rank.pid), None)
         moved = [each.moved_s for each in readings if each.moved_s is not None]
-        began = max(self.silence_began_s, 0.0 if main is None else main.first_s)
+        began = max(self.silence_began_s, 0.0 if main is None else main.began_s)
         cpu_pct = _summed(each.cpu_pct(now_s) for each in processes)
         told = main is not None and main.state_read_s is not None
         read = main if _fresh(main, now_s) else None

@@ -16,6 +16,10 @@ COMPILER_SHARE = 0.05
 COMPILER_SPAN_S = 5.0
 RUNS = "0"
 """What the kernel tells of where a process waits that runs."""
+HELD = ("T", "t")
+"""Stopped by a signal, or held by a tracer."""
+SUSPENDED_S = 3.0
+"""Signals stop a process for moments in healthy loads too (a profiler's dump takes 0.1 s)."""
 CPU_NOISE_S = 0.02
 """Two ticks of the kernel's 10 ms clock: less is no CPU time."""
 
@@ -73,6 +77,7 @@ class CompilerMoves:
 class ProcessMoves:
     """One process of the server. ``state_since_s`` is since when it was seen in its state, without a gap.
 
+    ``began_s`` is since when its silence counts: it was first seen, or went on after it had been suspended.
     ``asleep`` stands still while neither wake-ups nor CPU time rise, ``frozen`` while no counter at all does,
     ``main_asleep`` while the main thread does not wake up, whatever the others use.
     """
@@ -82,6 +87,7 @@ class ProcessMoves:
     state: str = "?"
     state_since_s: float = 0.0
     state_read_s: float | None = None
+    continued_s: float | None = None
     read_s: float | None = None
     wchan: str | None = None
     shard: str | None = None
@@ -123,6 +129,8 @@ class ProcessMoves:
     def in_state(self, state: str, at_s: float) -> None:
         """Note its state letter."""
         if state != self.state or self.state_read_s is None:
+            if self.state in HELD and state not in HELD and at_s - self.state_since_s >= SUSPENDED_S:
+                self.continued_s = at_s
             self.state, self.state_since_s = state, at_s
         self.state_read_s = at_s
 
@@ -139,6 +147,11 @@ class ProcessMoves:
         self.main_asleep.take((signals.wakeups if signals.state in ("S", "I") else None,), at_s)
         faults = (signals.minor_faults, signals.major_faults)
         self.frozen.take((signals.wakeups, rest, *faults, signals.rss_file_mib), at_s)
+
+    @property
+    def began_s(self) -> float:
+        """Since when its silence counts."""
+        return self.first_s if self.continued_s is None else self.continued_s
 
     @property
     def file_moved_s(self) -> float | None:
