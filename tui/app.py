@@ -21,6 +21,8 @@ from tui.screens.help import HelpScreen
 from tui.screens.keys import Key
 from tui.screens.main import MainScreen
 from tui.screens.profiles import ProfileScreen
+from tui.screens.question import Question, QuestionScreen
+from tui.screens.questions import Questions
 from tui.screens.replay import Needle, ReplayScreen
 from tui.screens.why import WhyScreen
 from tui.theme import ThemeFile
@@ -63,7 +65,10 @@ class TminusApp(App[None], inherit_bindings=False):
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.animation_level = "none"
+        # Whoever listened there would be shown every key of a password.
+        self.devtools, self._devtools_redirector = None, None
         self.view = view
+        self.questions = Questions(self, self._dialog)
         self._replays = needle is not None
         self.mouse = mouse
         asked, self._glyph_note = terminal.glyph_choice(glyphs, terminal.facts())
@@ -77,6 +82,9 @@ class TminusApp(App[None], inherit_bindings=False):
         if needle is None:
             return MainScreen(self.view, self.keys, self._glyphs, self.can_paint)
         return ReplayScreen(self.view, self.keys, self._glyphs, self.can_paint, needle)
+
+    def _dialog(self, question: Question) -> QuestionScreen:
+        return QuestionScreen(question, self._palettes[self.theme], self._glyphs)
 
     @property
     def keys(self) -> list[Key]:
@@ -147,7 +155,10 @@ class TminusApp(App[None], inherit_bindings=False):
         return [*own, *ReplayScreen.BINDINGS]
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, or quit as Ctrl-C does."""
+        """Copy what is selected, or quit as Ctrl-C does; of a question nothing is copied, it is given up."""
+        if isinstance(self.screen, QuestionScreen):
+            self.screen.action_give_up()
+            return
         selected = self.screen.get_selected_text()
         if not selected and isinstance(self.focused, Input):
             selected = self.focused.selected_text
@@ -161,6 +172,11 @@ class TminusApp(App[None], inherit_bindings=False):
         if isinstance(self.focused, Input) or self.screen is not self.main:
             raise SkipAction
         await self.push_screen(HelpScreen(self.keys, self._palettes[self.theme], self._glyphs))
+
+    def action_command_palette(self) -> None:
+        """Show the commands, but not over a question, which takes all keys."""
+        if not isinstance(self.screen, QuestionScreen):
+            super().action_command_palette()
 
     def action_next_theme(self) -> None:
         """Go through the themes."""
@@ -186,6 +202,7 @@ def key_table() -> list[Key]:
         WhyScreen.BINDINGS,
         ProfilePane.BINDINGS,
         ProfileScreen.BINDINGS,
+        QuestionScreen.BINDINGS,
         Pages.BINDINGS,
         HelpScreen.BINDINGS,
     )

@@ -14,7 +14,7 @@ from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
 from tui.past_load import PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest
 from tui.runs.entry import LoadEntry, RunEntry
-from tui.source import Source
+from tui.source import Source, rests, try_again
 from tui.streams import Pump
 from tui.watch import diagnosing
 from tui.watch.benching import Benching, request_of
@@ -135,6 +135,15 @@ class Session:
     def send(self, request: AnyRequest) -> None:
         """Ask the source for something."""
         self._source.send(request)
+
+    @property
+    def rests(self) -> bool:
+        """Whether the link has failed and waits for ``try_again``."""
+        return rests(self._source)
+
+    def try_again(self) -> str:
+        """Let a link that rests try again; return what was done, in a sentence."""
+        return try_again(self._source, self.state.link.state)
 
     async def close(self) -> None:
         """End the source, keep the load in which it ends, finish the recording; closing twice is allowed."""

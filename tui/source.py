@@ -1,10 +1,16 @@
 """The Source protocol: where events come from."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tui.events import AnyEvent
 from tui.requests import AnyRequest
+
+_NO_REST = {
+    "up": "the host is connected",
+    "connecting": "it is being connected already",
+    "lost": "the link is tried again by itself",
+}
 
 
 class Source(Protocol):
@@ -25,3 +31,30 @@ class Source(Protocol):
     async def close(self) -> None:
         """End the source."""
         ...
+
+
+@runtime_checkable
+class Rests(Protocol):
+    """A source whose link, where it is not tried again by itself, waits for a person to want that."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether it waits now."""
+        ...
+
+    def try_again(self) -> None:
+        """Let it try once more; void while it does not wait."""
+        ...
+
+
+def rests(source: Source) -> bool:
+    """Return whether a source's link has failed and waits for another try."""
+    return isinstance(source, Rests) and source.rests
+
+
+def try_again(source: Source, link: str) -> str:
+    """Let a source whose link rests try again; say so, else how its link stands by the state ``link``."""
+    if not isinstance(source, Rests) or not source.rests:
+        return _NO_REST.get(link, "there is no link to try again")
+    source.try_again()
+    return "trying to connect again"

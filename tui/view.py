@@ -69,6 +69,10 @@ class View(Protocol):
         """Choose what the benchmark key fires; return which in one sentence."""
         ...
 
+    def try_again(self) -> str:
+        """Connect again where the link rests; return what was done in one sentence."""
+        ...
+
     def exit_lines(self) -> Sequence[str]:
         """Return up to 6 lines that sum the watch up, written after the screen is left."""
         ...
@@ -153,6 +157,10 @@ class StillView:
             return "there is no server to benchmark"
         self.workloads = [replace(row, chosen=row.name == name) for row in self.workloads]
         return f"b runs {name}"
+
+    def try_again(self) -> str:
+        """Say that there is no link."""
+        return "there is no link to try again"
 
     def exit_lines(self) -> Sequence[str]:
         """Return the lines given as a farewell."""

@@ -9,6 +9,7 @@ from tui.screens import keys
 from tui.screens.help import HelpPages, HelpScreen
 from tui.screens.main import MainScreen
 from tui.screens.profiles import ProfileScreen
+from tui.screens.question import QuestionScreen
 from tui.screens.replay import ReplayScreen
 from tui.screens.why import WhyScreen
 from widgets.glyphs import ASCII
@@ -32,6 +33,7 @@ SCOPES: list[list[BindingType]] = [
     [*HelpScreen.BINDINGS, *Pages.BINDINGS],
     [*WhyScreen.BINDINGS, *Pages.BINDINGS],
     [*ProfileScreen.BINDINGS, *ProfilePane.BINDINGS],
+    [*QuestionScreen.BINDINGS],
 ]
 
 

@@ -124,6 +124,7 @@ def test_a_question_that_is_given_up_leaves_the_terminal_as_it_was(
     code: int,
 ) -> None:
     _locked(ssh_server, tmp_path)
+    ssh_server.client_key.unlink()  # a key that lies open would put the question off until a screen is up
     typed: Typed = at_terminal(*command(ssh_server.config_file))
     typed.until("Enter passphrase")
     assert not typed.echoes

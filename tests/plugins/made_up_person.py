@@ -6,7 +6,8 @@ import asyncio
 class Person:
     """Answers one question after another; keeps what was asked and told."""
 
-    def __init__(self, *answers: str | None, thinks_s: float = 0.0) -> None:
+    def __init__(self, *answers: str | None, thinks_s: float = 0.0, later: bool = False) -> None:
+        self.later = later
         self.asked: list[tuple[str, bool]] = []
         self.told: list[str] = []
         self._answers = list(answers)

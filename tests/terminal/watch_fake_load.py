@@ -183,6 +183,10 @@ class FakeLoad:
         """Pretend that it was chosen."""
         return f"b runs {name}"
 
+    def try_again(self) -> str:
+        """Say that there is no link."""
+        return "there is no link to try again"
+
     def exit_lines(self) -> Sequence[str]:
         """Return the summary."""
         return ["gpu01 · sglang 0.5.6 · Qwen3-235B-A22B", "not ready after 3:12 (loading)"]

@@ -10,39 +10,14 @@ import select
 import signal
 import sys
 import termios
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from typing import Protocol
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 
 from tui.settings import Choices
 
 TERMINAL = "/dev/tty"
 _LINE_BYTES = 4096
 _LOCAL_MODES, _CHARACTERS = 3, 6
-
-
-class Place(Protocol):
-    """The terminal as something else may use it too."""
-
-    @property
-    def is_free(self) -> bool:
-        """Whether a line can be written now."""
-        ...
-
-    def room(self) -> AbstractAsyncContextManager[None]:
-        """Make room for a question."""
-        ...
-
-
-class Bare:
-    """A terminal on which nothing is drawn."""
-
-    is_free = True
-
-    @asynccontextmanager
-    async def room(self) -> AsyncGenerator[None]:
-        """Go on at once."""
-        yield
 
 
 def terminal_asker(choices: Choices) -> "TerminalAsker | None":
@@ -65,38 +40,26 @@ def terminal_asker(choices: Choices) -> "TerminalAsker | None":
 
 
 class TerminalAsker:
-    """Asks on the controlling terminal. ``place`` is set by whoever draws there as well."""
+    """Asks on the controlling terminal, on which nothing else is drawn."""
 
-    def __init__(self) -> None:
-        self.place: Place = Bare()
-        self._lines: list[str] = []
+    later = False
 
     def tell(self, line: str) -> None:
-        """Say a line: at once, or before the next question while a screen is up."""
-        self._lines.append(line)
-        if self.place.is_free:
-            with suppress(OSError):  # the terminal is gone
-                self._say()
+        """Say a line."""
+        with suppress(OSError):  # the terminal is gone
+            descriptor = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
+            try:
+                _write(descriptor, f"{line}\n")
+            finally:
+                os.close(descriptor)
 
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         """Return what was typed, without its newline; None at the end of the input."""
-        async with self.place.room():
-            try:
-                self._say()
-                with _terminal(echo=echo) as terminal:
-                    return await terminal.answer(prompt)
-            except (OSError, termios.error):
-                return None  # the terminal is gone
-
-    def _say(self) -> None:
-        lines, self._lines = self._lines, []
-        if not lines:
-            return
-        descriptor = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
         try:
-            _write(descriptor, "".join(f"{line}\n" for line in lines))
-        finally:
-            os.close(descriptor)
+            with _terminal(echo=echo) as terminal:
+                return await terminal.answer(prompt)
+        except (OSError, termios.error):
+            return None  # the terminal is gone
 
 
 @contextmanager

@@ -89,6 +89,10 @@ class PlayerView:
         """Say that there is nothing to look into."""
         return self.diagnose_plan()
 
+    def try_again(self) -> str:
+        """Say that there is no link."""
+        return "this is a recording: there is no link to try again"
+
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal."""
         return present.exit_summary(self._player.state, self._player.client_now_s())

@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from tui import __version__, parse, present, theme
 from tui.app import TminusApp, run_screen
 from tui.commands import start
+from tui.commands.ask_on_screen import ScreenAsker
 from tui.commands.keep_report import keep_report
 from tui.session import Session
 from tui.settings import Choices, UsageFault
@@ -16,15 +17,16 @@ from widgets.values import LogLine, ProfileRow, ScreenValues, WhyPanel
 
 LOST = 4
 Opened = Callable[[], Awaitable[tuple[Session, LinkFault | None]]]
+TRY_AGAIN = "r"
+"""The key of the main screen that wakes a link that rests."""
 THEME_PREFIX = "tminus-"
 
 
 class SessionView:
     """A session as the screen sees it."""
 
-    def __init__(self, session: Session, stage: "Stage | None" = None) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._stage = stage
         self.width: int | None = None
         self._beside = present.Beside()
         self._drawn: tuple[tuple[int, int, int | None], ScreenValues] | None = None
@@ -34,7 +36,10 @@ class SessionView:
         now_s = time.monotonic()
         moment = (self._session.changes, int(now_s), self.width)
         if self._drawn is None or self._drawn[0] != moment:
-            self._drawn = (moment, present.present(self._session.state, now_s, self.width, self._beside))
+            values = present.present(self._session.state, now_s, self.width, self._beside)
+            if self._session.rests:
+                values = replace(values, status=f"{TRY_AGAIN} tries again: {values.status}")
+            self._drawn = (moment, values)
         return self._drawn[1]
 
     def lines_after(self, number: int) -> Sequence[LogLine]:
@@ -81,10 +86,12 @@ class SessionView:
         """Look into the quiet ranks."""
         return self._session.diagnose()
 
+    def try_again(self) -> str:
+        """Connect again where the link rests."""
+        return self._session.try_again()
+
     def exit_lines(self) -> Sequence[str]:
-        """Return what stays in the terminal; nothing where the screen comes back."""
-        if self._stage is not None and self._stage.asked:
-            return []
+        """Return what stays in the terminal."""
         return present.exit_summary(self._session.state, time.monotonic())
 
 
@@ -99,64 +106,27 @@ def theme_named(asked: str | None) -> str | None:
     raise UsageFault(f"--theme {asked}: there is no such theme; there are {', '.join(names)}{hint}")
 
 
-class Stage:
-    """Who has the terminal: the screen, or a question that came while it was up, which it makes way for."""
-
-    def __init__(self) -> None:
-        self.app: TminusApp | None = None
-        self.asked = False
-        self._empty = asyncio.Event()
-        self._answered = asyncio.Event()
-
-    @property
-    def is_free(self) -> bool:
-        """Whether no screen is up."""
-        return self.app is None
-
-    @asynccontextmanager
-    async def room(self) -> AsyncGenerator[None]:
-        """Wait until the screen is away; without one there is room."""
-        if self.app is not None and not self.asked:
-            self.asked = True
-            self._answered.clear()
-            self.app.leave(0)
-            await self._empty.wait()
-        yield
-
-    def login_over(self) -> None:
-        """Let the screen come back: there will be no further question."""
-        self._answered.set()
-
-    async def made_way(self, watching: "asyncio.Task[int]") -> bool:
-        """Say whether the screen has left for a question; if so, once the questions are over."""
-        if not self.asked:
-            return False
-        self.app = None
-        self._empty.set()
-        answered = asyncio.create_task(self._answered.wait())
-        await asyncio.wait({answered, watching}, return_when=asyncio.FIRST_COMPLETED)
-        answered.cancel()
-        self.asked = False
-        self._empty.clear()
-        return True
-
-
-async def show(opened: Opened, choices: Choices, stage: Stage | None = None) -> int:
+async def show(opened: Opened, choices: Choices, asker: ScreenAsker | None = None) -> int:
     """Run the screen over the session that ``opened`` gives; return the exit code.
 
-    ``opened`` also says why the host cannot be reached, where that is known already.
+    ``opened`` also says why the host cannot be reached, where that is known already. ``asker`` is who asks
+    for the session, in dialogs from here on.
     """
-    named, stage = theme_named(choices.theme), stage or Stage()
+    named = theme_named(choices.theme)
     session, fault = await opened()
     if fault is not None:
         await session.close()
         start.say(fault.sentence + start.host_hint(choices, fault.fault))
         return LOST
-    view = SessionView(session, stage)
-    watching = asyncio.create_task(_follow(session, stage, view))
-    watching.add_done_callback(lambda task: _broken(task, stage))
+    view = SessionView(session)
+    glyphs = None if choices.glyphs == "auto" else choices.glyphs
+    app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
+    if asker is not None:
+        asker.move_to(app.questions)
+    watching = asyncio.create_task(_follow(session, app, view, asker))
+    watching.add_done_callback(lambda task: _broken(task, app))
     try:
-        code = await _on_stage(stage, view, watching, named, choices)
+        code = await run_screen(app)
     finally:
         await start.let_go(watching, session)
     if watching.done() and not watching.cancelled():
@@ -167,36 +137,23 @@ async def show(opened: Opened, choices: Choices, stage: Stage | None = None) -> 
     return code
 
 
-async def _on_stage(
-    stage: Stage, view: SessionView, watching: "asyncio.Task[int]", named: str | None, choices: Choices
-) -> int:
-    """Run the screen, again after each time that it made way for questions; return the exit code."""
-    glyphs = None if choices.glyphs == "auto" else choices.glyphs
-    while True:
-        app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
-        stage.app = app
-        code = await run_screen(app)
-        if code != 0 or not await stage.made_way(watching):
-            return code
-        if watching.done() and not watching.cancelled():
-            return watching.result()
+async def _follow(session: Session, app: TminusApp, view: SessionView, asker: ScreenAsker | None) -> None:
+    """Keep the state up to date; leave the screen when the host could not be reached at all.
 
-
-async def _follow(session: Session, stage: Stage, view: SessionView) -> int:
-    """Keep the state up to date; leave the screen when the host could not be reached at all."""
+    Where a person was asked on the way, one is there to try again.
+    """
     async for _ in session.updates():
-        if stage.app is not None:
-            view.width = stage.app.size.width
-        if session.state.link.state == "failed" and session.state.hello is None:
-            if stage.app is not None:
-                stage.app.leave(LOST)
-            return LOST
-        if session.state.link.state != "connecting":
-            stage.login_over()
-    return 0
+        view.width = app.size.width
+        link = session.state.link.state
+        if link == "failed" and session.state.hello is None and not (asker is not None and asker.asked):
+            app.leave(LOST)
+            return
+        if asker is not None and link != "connecting":
+            for line in asker.login_over():
+                app.main.answer(line)
 
 
-def _broken(task: "asyncio.Task[int]", stage: Stage) -> None:
+def _broken(task: "asyncio.Task[None]", app: TminusApp) -> None:
     """Leave the screen when the watch behind it has broken: a still picture would look like a live one."""
-    if not task.cancelled() and task.exception() is not None and stage.app is not None:
-        stage.app.leave(1)
+    if not task.cancelled() and task.exception() is not None:
+        app.leave(1)

@@ -269,10 +269,12 @@ def remote_agent(
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
     watch = watch_request(options, gpus=gpus)
+    stays = asker is not None and asker.later
     if inside is None:
-        source = AgentSource(opener, watch, reconnect=True, expects_question=opener.expects_question)
+        expects = opener.expects_question
+        source = AgentSource(opener, watch, reconnect=True, expects_question=expects, stays=stays)
     else:
-        source = _agent_inside(opener, inside, host, watch, opener.expects_question)
+        source = _agent_inside(opener, inside, host, watch, opener.expects_question, stays=stays)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
@@ -284,6 +286,8 @@ def _agent_inside(
     host: str | None,
     watch: WatchRequest,
     expects_question: Callable[[], Awaitable[bool]] | None = None,
+    *,
+    stays: bool = False,
 ) -> "AgentSource":
     """Return the agent in a container, pod or job of the host that the opener leads to (None: here)."""
     from tui.transport.agent_source import AgentSource
@@ -296,6 +300,7 @@ def _agent_inside(
         timeout_s=TIMEOUT_S,
         expects_question=expects_question,
         place=inside.place(host),
+        stays=stays,
     )
 
 

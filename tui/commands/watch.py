@@ -17,16 +17,16 @@ def run(choices: Choices) -> int:
         raise UsageFault("--json goes with --once (one snapshot); for a stream of events: tminus wait --json")
     start.options_for(choices)
     check_terminal()
-    from tui.commands.screen import Stage, show
+    from tui.commands.ask_on_screen import ScreenAsker
+    from tui.commands.screen import show
 
-    asker, stage = terminal_asker(choices), Stage()
-    if asker is not None:
-        asker.place = stage
+    terminal_alone, host = terminal_asker(choices), start.place_of(choices)
+    asker = None if terminal_alone is None or host is None else ScreenAsker(host, terminal_alone)
 
     async def opened() -> tuple[Session, LinkFault | None]:
         return await open_asked(choices, asker)
 
-    return asyncio.run(show(opened, choices, stage))
+    return asyncio.run(show(opened, choices, asker))
 
 
 def check_terminal(way: str = terminal.WITHOUT_SCREEN) -> None:

@@ -65,6 +65,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             id="app.diagnose",
             priority=True,
         ),
+        Binding("r", "try_again", "Try again to connect, where the link rests", id="app.try_again"),
         Binding("space", "pause", "Hold the picture; data is still collected", id="app.pause"),
         Binding("escape", "back", "Leave search, or zoom; else cancel the benchmark", id="app.back"),
         Binding("tab", "focus_next", "Next pane", id="pane.next"),
@@ -240,6 +241,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         why = WhyScreen(self._view, self._table, self._palette, self._glyphs, self._can_paint, self.answer)
         await self.app.push_screen(why)
         return why
+
+    def action_try_again(self) -> None:
+        """Connect again to a host whose link rests."""
+        self.answer(self._view.try_again())
+        self.paint()
 
     def action_pause(self) -> None:
         """Hold the picture, or let it go on."""

@@ -32,7 +32,8 @@ class AgentSource:
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
     will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
-    pod or job the agent is, None where it is simply on the host.
+    pod or job the agent is, None where it is simply on the host. With ``stays`` a link that has failed rests
+    until ``try_again``, where the events would end without.
     """
 
     def __init__(
@@ -46,7 +47,11 @@ class AgentSource:
         wire_log: WireLog | None = None,
         expects_question: Callable[[], Awaitable[bool]] | None = None,
         place: str | None = None,
+        stays: bool = False,
     ) -> None:
+        self._stays = stays
+        self._wanted = asyncio.Event()
+        self.rests = False
         self._opener = opener
         self._place = place
         self._watch = watch
@@ -106,6 +111,7 @@ class AgentSource:
     async def close(self) -> None:
         """Say goodbye and leave nothing behind; closing twice is allowed."""
         self._closed.set()
+        self._wanted.set()
         if self._starting is not None:
             self._starting.cancel()
         first, self._first = self._first, None
@@ -114,6 +120,10 @@ class AgentSource:
         if self._connection is not None:
             self._connection.send(ByeRequest())
             await self._connection.close()
+
+    def try_again(self) -> None:
+        """Try once more to connect, where the link rests."""
+        self._wanted.set()
 
     async def _events(self) -> AsyncGenerator[AnyEvent, None]:
         tries = 0
@@ -132,8 +142,12 @@ class AgentSource:
             if self._closed.is_set():
                 break
             if not self._tries_again(fault):
+                self.rests = self._stays
                 yield self._link("failed", fault.sentence, fault=fault.fault)
-                return
+                if not await self._is_wanted_again():
+                    return
+                tries = 0
+                continue
             tries = 0 if time.monotonic() - begun_s > _STEADY_S else tries
             delay_s = _delay_s(tries)
             tries += 1
@@ -227,6 +241,14 @@ class AgentSource:
 
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))
+
+    async def _is_wanted_again(self) -> bool:
+        """Rest until somebody wants another try; False where nobody can, or when the source is closed."""
+        if self.rests and not self._closed.is_set():
+            self._wanted.clear()
+            await self._wanted.wait()
+        wanted, self.rests = self.rests and not self._closed.is_set(), False
+        return wanted
 
     async def _pause(self, seconds: float) -> None:
         try:

@@ -14,11 +14,23 @@ if TYPE_CHECKING:
     from asyncssh import SSHKey
 
 
+class GivenUp(Exception):
+    """The person wants no further question: the login is to end."""
+
+
 class Asker(Protocol):
     """A person who can be asked now. The texts are clean lines without newlines."""
 
+    @property
+    def later(self) -> bool:
+        """Whether it may be asked, too, when the host has been reached before."""
+        ...
+
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
-        """Return the line that was typed after ``prompt``, shown or not; None at the end of the input."""
+        """Return the line that was typed after ``prompt``, shown or not; None at the end of the input.
+
+        Raises GivenUp. Cancelled when nobody needs the answer any more.
+        """
         ...
 
     def tell(self, line: str) -> None:

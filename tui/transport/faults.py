@@ -92,6 +92,10 @@ TABLE: dict[str, FaultText] = {
         "the host key of {where} is of another type than the one known here: "
         "it shows {algorithm} {fingerprint}, but {place} holds {known}; "
         "someone may be in between; only if you know why, remove the old one with: {command}"),
+    "host_key_changed_here": FaultText("host_key", False,
+        "THE HOST KEY OF {where} HAS CHANGED since it was agreed to here: "
+        "it shows {algorithm} {fingerprint}; "
+        "someone may be in between; only if you know why it changed, end tminus and begin again"),
     "host_key_revoked": FaultText("host_key", False,
         "the host key of {where} is marked as revoked in {place}: {algorithm} {fingerprint}; "
         "do not log in there, and ask who runs it"),
@@ -150,6 +154,8 @@ TABLE: dict[str, FaultText] = {
     "unanswered": FaultText("auth", False,
         "{where} ended the login before its question was answered ({why}): "
         "it waits only so long (LoginGraceTime); begin again and have the answer ready"),
+    "given_up": FaultText("auth", False,
+        "the login to {where} was given up: its question was left without an answer"),
     # The session.
     "no_session": FaultText("refused", False,
         "{where} let {user} in but allows no command ({why}): "

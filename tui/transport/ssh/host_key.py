@@ -65,6 +65,8 @@ class HostKeyGate:
         if strict == "ask":
             if (self.keys.name, blob) in self._agreed:
                 return True
+            if any(name == self.keys.name for name, _ in self._agreed):
+                return self._refuse("host_key_changed_here", algorithm, blob, judgement)
             self.unknown = algorithm, blob
         by_hand = shutil.which("ssh") is not None
         return self._refuse(f"host_key_unknown{'' if by_hand else '_plain'}", algorithm, blob, judgement)

@@ -6,7 +6,7 @@ Remote texts (keyboard-interactive) are cleaned here, and marked with the login 
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from tui.transport.asking import Answers, Asker, LoginClock
+from tui.transport.asking import Answers, Asker, GivenUp, LoginClock
 from tui.transport.clean import clean
 from tui.transport.ssh import known_hosts
 from tui.transport.ssh.config import Resolved
@@ -18,13 +18,15 @@ PASSWORD, KEYBOARD = "password", "keyboard-interactive"
 
 
 class Interview:
-    """Asks for what one login wants. ``asker`` None: only what was answered before is used, each once.
+    """Asks for what one login wants, after what was answered before, each once. ``asker`` None: only that.
 
-    ``open_question``: a question was put and not answered, also after the login has ended.
+    ``open_question``: a question was put and not answered, also after the login has ended. ``given_up``: the
+    person wanted no further question, and is put none.
     """
 
     def __init__(self, resolved: Resolved, asker: Asker | None, answers: Answers, clock: LoginClock) -> None:
         self.open_question = False
+        self.given_up = False
         self._resolved = resolved
         self._asker = None if resolved.asking.batch else asker
         self._answers = answers
@@ -34,6 +36,8 @@ class Interview:
         self._banner: list[str] = []
         self._one_at_a_time = asyncio.Lock()
         self._tries = {PASSWORD: 0, KEYBOARD: 0}
+        self._before = {about: text for (login, about), text in answers.texts.items() if login == self._key}
+        self._repeats = 1 if self._before else 0
 
     @property
     def can_ask(self) -> bool:
@@ -48,6 +52,12 @@ class Interview:
     def succeeded(self) -> None:
         """Keep what was typed: the login took it."""
         self._answers.texts.update(self._given)
+
+    def refused(self) -> None:
+        """Forget what was answered before, if it was tried: the login did not take it."""
+        if self._repeats and any(self._tries.values()):
+            for each in [each for each in self._answers.texts if each[0] == self._key]:
+                del self._answers.texts[each]
 
     def heard_banner(self, text: str) -> None:
         """Keep what the server says before the login; it is told with the first question, if there is one."""
@@ -112,18 +122,20 @@ class Interview:
         return answers
 
     def _tries_again(self, way: str) -> bool:
-        """Count a try; whoever cannot be asked has one, with what was answered before."""
+        """Count a try; what was answered before has one of its own, beside those of a person."""
         tries = self._tries[way]
         self._tries[way] += 1
-        if not self.can_ask:
-            return tries == 0 and any(login == self._key for login, _ in self._answers.texts)
-        if 0 < tries < self._resolved.asking.prompts:
+        allowed = self._repeats + (self._resolved.asking.prompts if self.can_ask else 0)
+        if self.given_up or tries >= allowed:
+            return False
+        if tries > 0:
             self.tell(_AGAIN)
-        return tries < self._resolved.asking.prompts
+        return True
 
     async def _answer(self, about: str, prompt: str, *, echo: bool) -> str | None:
-        if not self.can_ask:
-            return self._answers.texts.get((self._key, about))
+        before = self._before.pop(about, None)
+        if before is not None:
+            return before
         answer = await self._ask(prompt, echo=echo)
         if answer is not None:
             self._given[self._key, about] = answer
@@ -137,14 +149,23 @@ class Interview:
         if self._asker is None:
             return None
         async with self._one_at_a_time:
+            if self.given_up:
+                return None
             self.open_question = True
             banner, self._banner = self._banner, []
             for line in banner:
                 self.tell(line)
             with self._clock.stopped():
-                answer = await self._asker.ask(prompt, echo=echo)
+                answer = await self._put(self._asker, prompt, echo=echo)
             self.open_question = False
             return answer
+
+    async def _put(self, asker: Asker, prompt: str, *, echo: bool) -> str | None:
+        try:
+            return await asker.ask(prompt, echo=echo)
+        except GivenUp:
+            self.given_up = True
+            return None
 
     def tell(self, line: str) -> None:
         """Say one line where a person can be asked."""

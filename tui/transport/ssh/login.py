@@ -79,6 +79,8 @@ class Login:
             return False
         algorithm, blob = self.gate.unknown
         if not await self.interview.agrees_to(algorithm, blob, self.address):
+            if self.interview.given_up:
+                raise fault("given_up", where=self.resolved.where)
             raise self.gate.declined(algorithm, blob)
         self.interview.tell(await asyncio.to_thread(self.gate.add_agreed, algorithm, blob))
         return True
@@ -116,7 +118,10 @@ class Login:
         where, why = self.resolved.where, str(error) or type(error).__name__
         if self.interview.open_question:
             return fault("unanswered", where=where, why=why)
+        if self.interview.given_up:
+            return fault("given_up", where=where)
         if isinstance(error, asyncssh.PermissionDenied):
+            self.interview.refused()
             methods = ", ".join(self.methods) or "no way that is known here"
             user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
             refused = fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)

@@ -40,7 +40,8 @@ class SshOptions:
     accept-new does; a configuration that says no or accept-new itself is honoured without it. ``notice`` is
     given one sentence for what happened without a question: a key added, a changed one let pass, another way
     in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd). ``asker``
-    is who answers ssh's questions, until the host has been reached; None: nothing is asked.
+    is who answers ssh's questions, once the host has been reached only where it is there ``later``; None:
+    nothing is asked.
     """
 
     config_file: str | None = None
@@ -114,7 +115,9 @@ class SshOpener:
 
     def _manners(self) -> Manners:
         options = self._options
-        asker = None if self._reached else options.asker
+        asker = options.asker
+        if self._reached and asker is not None and not asker.later:
+            asker = None
         return Manners(options.limits, options.notice, asker, self._answers)
 
     async def _resolve(self) -> Resolved:
