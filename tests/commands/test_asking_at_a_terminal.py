@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.ssh, pytest.mark.xdist_group("ssh")]
 
 SURE = "continue connecting (yes/no/[fingerprint])? "
 PASSWORD = f"{USER}@127.0.0.1's password: "
-SCREEN = "\x1b[?1049h"
+SCREEN, LEFT = "\x1b[?1049h", "\x1b[?1049l"
 
 
 def _wait(config_file: str) -> tuple[str, ...]:
@@ -166,31 +166,61 @@ def test_a_no_before_the_screen_shows_none(at_terminal: AtTerminal, ssh_server: 
     assert "was not agreed to" in typed.output
 
 
-async def test_a_question_that_nobody_expected_takes_the_screen_down_and_brings_it_back(
-    at_terminal: AtTerminal, start_asking_server: StartAskingServer, tmp_path: Path
+async def test_a_question_that_nobody_expected_comes_in_a_dialog_and_its_answer_is_kept_nowhere(
+    at_terminal: AtTerminal, start_asking_server: StartAskingServer, tmp_path: Path, tminus: Tminus
 ) -> None:
     """The key that lies here open is not taken, so that the server wants a password after all."""
     server = await start_asking_server(Wanted(password="hunter2"))
     server.configure(f"IdentityFile {make_key(tmp_path / 'open')}")
-    typed = at_terminal(*_screen(server.config_file))
+    typed = at_terminal(*(each for each in _screen(server.config_file) if each != "--no-record"))
+    seen: list[str] = []
 
     def play() -> None:
         typed.until(SCREEN)
-        typed.until("\x1b[?1049l")
-        typed.until(PASSWORD)
-        assert not typed.echoes
-        typed.type("hunter2\n")
-        typed.until(SCREEN)
-        typed.until("connection refused")
+        seen.append(typed.until(PASSWORD.strip()))
+        typed.type("hunter2\r")
+        seen.append(typed.until("connection refused"))
 
     await asyncio.to_thread(play)
     server.cut()
     await until(lambda: len(server.tried) == 2)
-    typed.type("q")
-    assert await asyncio.to_thread(typed.end) == 0
-    assert "hunter2" not in typed.output
-    assert PASSWORD not in typed.output
+
+    def leave() -> int:
+        typed.type("wy")
+        seen.append(typed.until("the bug report is in"))
+        typed.type("qq")
+        return typed.end()
+
+    assert await asyncio.to_thread(leave) == 0
+    said = "".join((*seen, typed.output))
+    assert "Login to lab" in said
+    assert said.count(LEFT) == 1
+    assert "hunter2" not in said
     assert server.tried == ["hunter2", "hunter2"]
+    assert tminus.recordings
+    assert not await asyncio.to_thread(_files_with, tmp_path, b"hunter2")
+
+
+@pytest.mark.parametrize("way", ["\x11", signal.SIGTERM, signal.SIGHUP], ids=["ctrl-q", "SIGTERM", "SIGHUP"])
+async def test_a_screen_that_is_left_in_a_question_leaves_the_terminal_as_it_was(
+    at_terminal: AtTerminal, start_asking_server: StartAskingServer, tmp_path: Path, way: str | signal.Signals
+) -> None:
+    server = await start_asking_server(Wanted(password="hunter2"))
+    server.configure(f"IdentityFile {make_key(tmp_path / 'open')}")
+    typed = at_terminal(*_screen(server.config_file))
+
+    def play() -> int:
+        typed.until(PASSWORD.strip())
+        typed.type("hunt")
+        if isinstance(way, str):
+            typed.type(way)
+        else:
+            typed.process.send_signal(way)
+        return typed.end()
+
+    assert await asyncio.to_thread(play) == (0 if isinstance(way, str) else 128 + way)
+    assert typed.echoes
+    assert server.tried == []
 
 
 async def test_a_server_that_waits_no_longer_takes_its_question_back(

@@ -2,11 +2,13 @@
 
 import asyncio
 
+from tui.transport.asking import GivenUp
+
 
 class Person:
-    """Answers one question after another; keeps what was asked and told."""
+    """Answers one question after another, or gives the login up; keeps what was asked and told."""
 
-    def __init__(self, *answers: str | None, thinks_s: float = 0.0, later: bool = False) -> None:
+    def __init__(self, *answers: str | GivenUp | None, thinks_s: float = 0.0, later: bool = False) -> None:
         self.later = later
         self.asked: list[tuple[str, bool]] = []
         self.told: list[str] = []
@@ -16,7 +18,10 @@ class Person:
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         self.asked.append((prompt, echo))
         await asyncio.sleep(self._thinks_s)
-        return self._answers.pop(0)
+        answer = self._answers.pop(0)
+        if isinstance(answer, GivenUp):
+            raise answer
+        return answer
 
     def tell(self, line: str) -> None:
         self.told.append(line)

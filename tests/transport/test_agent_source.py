@@ -178,6 +178,38 @@ async def test_what_needs_a_person_is_not_tried_again(watch: Start, fault: str) 
     assert states(watching.events) == ["connecting", "failed"]
 
 
+async def test_a_link_that_stays_rests_until_somebody_wants_another_try(watch: Start) -> None:
+    faults = ["auth", "host_key"]
+
+    async def refuses_at_first(command: list[str]) -> Pipe:
+        if faults:
+            raise LinkFault(faults.pop(0), "ask someone", retry=False)
+        return await local_opener()(command)
+
+    watching = watch(refuses_at_first, reconnect=True, stays=True)
+    for fault in ("auth", "host_key"):
+        failed = await watching.find(Link, lambda link, fault=fault: link.fault == fault)
+        assert watching.source.rests
+        assert watching.events[-1] == failed
+        watching.source.try_again()
+    await watching.find(Hello)
+
+    assert not watching.source.rests
+    assert states(watching.events) == ["connecting", "failed"] * 2 + ["connecting", "up"]
+
+
+async def test_a_link_that_rests_ends_when_it_is_closed(watch: Start) -> None:
+    async def refuses(_: list[str]) -> Pipe:
+        raise LinkFault("auth", "ask someone", retry=False)
+
+    watching = watch(refuses, reconnect=True, stays=True)
+    await watching.find(Link, lambda link: link.state == "failed")
+    await watching.close()
+
+    assert states(watching.events) == ["connecting", "failed"]
+    assert not watching.source.rests
+
+
 async def test_a_host_that_was_never_reached_is_tried_only_while_that_may_help(watch: Start) -> None:
     tries: list[bool] = []
 

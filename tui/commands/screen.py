@@ -123,7 +123,7 @@ async def show(opened: Opened, choices: Choices, asker: ScreenAsker | None = Non
     app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
     if asker is not None:
         asker.move_to(app.questions)
-    watching = asyncio.create_task(_follow(session, app, view, asker))
+    watching = asyncio.create_task(follow(session, app, view, asker))
     watching.add_done_callback(lambda task: _broken(task, app))
     try:
         code = await run_screen(app)
@@ -137,7 +137,7 @@ async def show(opened: Opened, choices: Choices, asker: ScreenAsker | None = Non
     return code
 
 
-async def _follow(session: Session, app: TminusApp, view: SessionView, asker: ScreenAsker | None) -> None:
+async def follow(session: Session, app: TminusApp, view: SessionView, asker: ScreenAsker | None) -> None:
     """Keep the state up to date; leave the screen when the host could not be reached at all.
 
     Where a person was asked on the way, one is there to try again.

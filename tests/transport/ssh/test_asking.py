@@ -273,24 +273,6 @@ async def test_a_password_has_three_tries_and_is_used_again_without_asking(
     assert server.tried == ["a", "b", "hunter2", "hunter2"]
 
 
-async def test_a_kept_password_that_is_no_longer_right_is_tried_once_and_ends_it(
-    start_asking_server: StartAskingServer,
-) -> None:
-    server = await start_asking_server(Wanted(password="hunter2"))
-    person = Person("hunter2")
-    opener = ssh_opener("lab", options=_options(server.config_file, person))
-    await (await opener(["true"])).close()
-    server.wanted.password = "hunter3"
-
-    with pytest.raises(LinkFault) as seen:
-        await opener(["true"])
-
-    assert (seen.value.fault, seen.value.retry) == ("auth", False)
-    assert "hunter" not in seen.value.sentence
-    assert server.tried == ["hunter2", "hunter2"]
-    assert len(person.asked) == 1
-
-
 async def test_three_wrong_passwords_end_it_and_are_in_no_sentence(
     start_asking_server: StartAskingServer,
 ) -> None:
