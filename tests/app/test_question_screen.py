@@ -233,12 +233,13 @@ async def test_no_key_leads_elsewhere(view: StillView, key: str) -> None:
         answer.cancel()
 
 
-async def test_it_comes_over_whatever_is_open_and_leaves_it_as_it_was(view: StillView) -> None:
+@pytest.mark.parametrize("key", ["question_mark", "w", "ctrl+p"])
+async def test_it_comes_over_whatever_is_open_and_leaves_it_as_it_was(view: StillView, key: str) -> None:
     async with running(view) as asked:
-        await asked.pilot.press("question_mark")
+        await asked.pilot.press(key)
         await asked.pilot.pause()
-        help_screen = asked.app.screen
-        assert help_screen is not asked.app.main
+        below = asked.app.screen
+        assert below is not asked.app.main
         answer = asked.ask()
         await asked.dialog()
         await asked.pilot.press("q", "enter")
@@ -246,7 +247,7 @@ async def test_it_comes_over_whatever_is_open_and_leaves_it_as_it_was(view: Stil
         asked.app.questions.over("gpu-box")
         await asked.pilot.pause()
         await asked.pilot.pause()
-        assert asked.app.screen is help_screen
+        assert asked.app.screen is below
     assert typed is not None
     assert typed.text == "q"
 
