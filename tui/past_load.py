@@ -1,6 +1,6 @@
 """A past load, as the file of past loads holds it, and the event that brings past loads."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -55,3 +55,15 @@ class History(Event, frozen=True, kw_only=True, tag=wire.HISTORY):
 
     sentence: str
     loads: list[PastLoad] = msgspec.field(default_factory=list[PastLoad])
+
+
+class Past(Protocol):
+    """Where past loads are kept. Neither call raises: what failed is in the sentence."""
+
+    def of(self, engine: str, model: str) -> tuple[list[PastLoad], str]:
+        """Return the loads of an engine and model, newest last, and a sentence on the reading."""
+        ...
+
+    def add(self, load: PastLoad) -> str:
+        """Keep a load; return why that failed, "" when it did not."""
+        ...

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from tui.bench.workload import Workload
 from tui.benchmark import BenchChoice, BenchComparison, BenchResult, BenchSpec
 from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
-from tui.past_load import PastLoad
+from tui.past_load import Past, PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source, rests, try_again
@@ -41,18 +41,6 @@ class Journal(Protocol):
 
     def close(self) -> None:
         """Finish the recording. Raises OSError."""
-        ...
-
-
-class Past(Protocol):
-    """Where past loads are kept. Neither call raises: what failed is in the sentence."""
-
-    def of(self, engine: str, model: str) -> tuple[list[PastLoad], str]:
-        """Return the loads of an engine and model, newest last, and a sentence on the reading."""
-        ...
-
-    def add(self, load: PastLoad) -> str:
-        """Keep a load; return why that failed, "" when it did not."""
         ...
 
 

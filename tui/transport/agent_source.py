@@ -49,9 +49,6 @@ class AgentSource:
         place: str | None = None,
         stays: bool = False,
     ) -> None:
-        self._stays = stays
-        self._wanted = asyncio.Event()
-        self.rests = False
         self._opener = opener
         self._place = place
         self._watch = watch
@@ -64,6 +61,9 @@ class AgentSource:
         self._translator = Translator()
         self._clock = HostClock()
         self._closed = asyncio.Event()
+        self._stays = stays
+        self._wanted = asyncio.Event()
+        self.rests = False
         self._expects_question = expects_question
         self._first: Started | LinkFault | None = None
         self._starting: asyncio.Task[Started] | None = None
@@ -124,6 +124,14 @@ class AgentSource:
     def try_again(self) -> None:
         """Try once more to connect, where the link rests."""
         self._wanted.set()
+
+    async def _is_wanted_again(self) -> bool:
+        """Rest until somebody wants another try; False where nobody can, or when the source is closed."""
+        if self.rests and not self._closed.is_set():
+            self._wanted.clear()
+            await self._wanted.wait()
+        wanted, self.rests = self.rests and not self._closed.is_set(), False
+        return wanted
 
     async def _events(self) -> AsyncGenerator[AnyEvent, None]:
         tries = 0
@@ -241,14 +249,6 @@ class AgentSource:
 
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))
-
-    async def _is_wanted_again(self) -> bool:
-        """Rest until somebody wants another try; False where nobody can, or when the source is closed."""
-        if self.rests and not self._closed.is_set():
-            self._wanted.clear()
-            await self._wanted.wait()
-        wanted, self.rests = self.rests and not self._closed.is_set(), False
-        return wanted
 
     async def _pause(self, seconds: float) -> None:
         try:
