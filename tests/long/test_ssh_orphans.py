@@ -33,7 +33,7 @@ WAYS = (
 CLIENT = """
 import asyncio, sys
 from tui.benchmark import BenchProgress, BenchSpec
-from tui.events import Hello
+from tui.events import Hello, Link
 from tui.requests import BenchRequest, DiagnoseRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
 from tui.transport.ssh.opener import SshOptions, ssh_opener
@@ -57,6 +57,8 @@ async def main():
             source.send(DiagnoseRequest(pids=[agent], tool=sys.argv[2]))
             print(agent, flush=True)
             agent = 0
+        if isinstance(event, Link) and event.state == "failed":
+            sys.exit(event.sentence)
 
 asyncio.run(main())
 """

@@ -71,8 +71,16 @@ def kill_group(leader: int) -> None:
     To be called before the child's end is known: later its number may be another's.
     """
     if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError):  # it ended by itself in this moment
-            os.killpg(leader, signal.SIGKILL)
+        signal_group(leader, signal.SIGKILL)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to all of a child's process group, or to it alone where there are no groups."""
+    with suppress(ProcessLookupError):  # it ended by itself in this moment
+        if hasattr(os, "killpg"):
+            os.killpg(leader, number)
+        else:
+            os.kill(leader, number)
 
 
 def _handle(pid: int) -> int | None:

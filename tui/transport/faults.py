@@ -59,10 +59,13 @@ TABLE: dict[str, FaultText] = {
         "check that name"),
     "proxy_auth": FaultText("auth", False,
         "the way to {where} failed at its login: {command} said {why!r}; "
-        "log in there once with ssh, or unlock its key with ssh-add"),
+        "log in there once {by_hand}, or unlock its key with ssh-add"),
     "proxy_host_key": FaultText("host_key", False,
         "the way to {where} failed, because a host key on it is not known: {command} said {why!r}; "
-        "log in there once with ssh"),
+        "log in there once {by_hand}"),
+    "proxy_needs_shell": FaultText("usage", False,
+        "the way to {where} is a ProxyCommand, which takes a shell that this machine has not ({command}): "
+        "name a way with --ssh-cmd, or a ProxyJump"),
     "never_spoke": FaultText("refused", True,
         "{where} took the connection and ended it without speaking SSH ({why}): "
         "check the port; an SSH server does so when it has too many logins at once (MaxStartups)"),
