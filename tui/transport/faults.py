@@ -209,6 +209,9 @@ TABLE: dict[str, FaultText] = {
     # A process on this machine.
     "cannot_start_here": FaultText("no_python", False,
         "cannot start {program} on this machine: {why}"),
+    "agent_needs_linux": FaultText("agent", False,
+        "this machine runs {system}, and the agent reads what only Linux tells: "
+        "name a HOST that runs Linux, or watch a server from outside with --url"),
     "ended_here": FaultText("lost", True,
         "the process on this machine has ended"),
 }

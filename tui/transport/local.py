@@ -1,7 +1,9 @@
 """The pipe to a process on this machine."""
 
 import asyncio
+import platform
 import subprocess
+import sys
 from contextlib import suppress
 from typing import cast
 
@@ -30,6 +32,17 @@ def local_opener(environment: dict[str, str] | None = None) -> Opener:
             raise fault("cannot_start_here", program=command[0], why=error.strerror or error) from None
 
     return open_local
+
+
+def agent_opener() -> Opener:
+    """Return an opener for the agent on this machine itself, which refuses where that is no Linux."""
+
+    async def open_agent(command: list[str]) -> Pipe:
+        if not sys.platform.startswith("linux"):
+            raise fault("agent_needs_linux", system=platform.system() or sys.platform)
+        return await local_opener()(command)
+
+    return open_agent
 
 
 async def open_child(

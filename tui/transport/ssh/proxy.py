@@ -7,7 +7,7 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from tui.transport.child import reaped, signal_group
+from tui.transport.child import KILL, reaped, signal_group
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh.config import Resolved, login_at_jump
@@ -86,7 +86,7 @@ class Proxy:
                 async with asyncio.timeout(_END_S):
                     await self._process.wait()
         finally:
-            self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._signal(KILL)
             self._reader.cancel()
             await reaped(lambda: self._process.returncode, _END_S)
         await asyncio.gather(self._reader, return_exceptions=True)
