@@ -25,6 +25,7 @@ _MARK = "TMINUS-"
 ON_HOST = "on the host"
 # bash, dash and ksh name what they forbid so; nologin(8) has its own words, false(1) none.
 _RESTRICTED = re.compile(r"\brestricted\b")
+_SFTP_ONLY = re.compile(r"allows sftp connections only")  # sshd's own words for internal-sftp
 _NO_LOGIN = re.compile(r"account is (?:currently )?not available")
 
 # No single quote, backslash, dollar or exclamation mark, and one line: nothing that a shell could take up.
@@ -143,7 +144,7 @@ async def _await_nonce(pipe: Pipe, nonce: bytes, noise: bytearray, place: str) -
             del noise[found:]
             return rest
         if len(noise) > _NOISE_BYTES:
-            raise fault("endless_noise", place=place, it_said=said(noise, b""))
+            raise fault("endless_noise", place=place, limit=_NOISE_BYTES, it_said=said(noise, b""))
 
 
 def died(status: int | None, noise: bytes, errors: bytes, place: str = ON_HOST) -> LinkFault:
@@ -164,7 +165,7 @@ def _row(status: int | None, words: str) -> str:
         return "no_python"
     if status == 1 and (not words or _NO_LOGIN.search(words)):
         return "no_login_shell"
-    return "forced_command" if status == 0 else "ended_early"
+    return "forced_command" if status == 0 or _SFTP_ONLY.search(words) else "ended_early"
 
 
 def said(noise: bytes | bytearray, errors: bytes) -> str:

@@ -103,7 +103,8 @@ TABLE: dict[str, FaultText] = {
         "ask who runs it, or see the @cert-authority lines in known_hosts"),
     # The login.
     "auth": FaultText("auth", False,
-        "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}"),
+        "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}; "
+        "where that fails as well, see AllowUsers, authorized_keys and PubkeyAcceptedAlgorithms there"),
     "too_many_keys": FaultText("auth", False,
         "{where} ended the login after too many keys: {tried}; "
         "name the right one with IdentityFile and IdentitiesOnly yes in the SSH configuration"),
@@ -165,7 +166,7 @@ TABLE: dict[str, FaultText] = {
         "see whether a start-up file of the shell there waits for something, or whether the account may run "
         "one command alone (ForceCommand, as for file transfers)"),
     "endless_noise": FaultText("agent", False,
-        "the shell {place} prints without end and runs no python3{it_said}: "
+        "the shell {place} has printed more than {limit} bytes and run no python3{it_said}: "
         "mend its start-up files, so that they print nothing where there is no terminal"),
     "no_python": FaultText("no_python", False,
         "python3 was not found {place}{it_said}: install it, 3.8 or newer"),

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from tui.transport.ssh import known_hosts
 from tui.transport.ssh.config import Resolved, last_jump
-from tui.transport.ssh.key_file import look_at
+from tui.transport.ssh.key_file import is_open_to_others, look_at
 from tui.transport.ssh.master import master_answers
 
 _AGENT_S = 1.0
@@ -48,7 +48,7 @@ def _host_is_known(resolved: Resolved) -> bool:
 
 
 def _has_open_key(resolved: Resolved) -> bool:
-    files = [look_at(path) for path in resolved.identity_files]
+    files = [look_at(path) for path in resolved.identity_files if not is_open_to_others(path)]
     return any(file is not None and not file.locked for file in files)
 
 
