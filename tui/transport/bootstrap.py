@@ -150,11 +150,18 @@ async def _await_nonce(pipe: Pipe, nonce: bytes, noise: bytearray, place: str) -
 def died(status: int | None, noise: bytes, errors: bytes, place: str = ON_HOST) -> LinkFault:
     """Return the fault of a process that ended before its agent said hello."""
     words = said(noise, errors)
-    return fault(_row(status, words), place=place, it_said=words, status=status)
+    row = _row(status, words) if place == ON_HOST else _row_inside(status)
+    return fault(row, place=place, it_said=words, status=status)
+
+
+def _row_inside(status: int | None) -> str:
+    """Return the row of the table for an end in a container, pod or job, where no login shell has a say."""
+    row = _row(status, "-")
+    return "ended_early_inside" if row in ("forced_command", "ended_early") else row
 
 
 def _row(status: int | None, words: str) -> str:
-    """Return the row of the table for such an end."""
+    """Return the row of the table for an end on the host itself."""
     if status is None:
         return "cut_early"
     if status in (wire.EXIT_OLD_PYTHON, wire.EXIT_BAD_SOURCE):

@@ -187,6 +187,9 @@ TABLE: dict[str, FaultText] = {
         "the agent ended with status {status} before it began {place}{it_said}: "
         "try `python3 --version` there; where that does not run either, see the account's shell, "
         "ForceCommand and command= in authorized_keys"),
+    "ended_early_inside": FaultText("agent", False,
+        "the agent ended with status {status} before it began {place}{it_said}: "
+        "try `python3 --version` in there, by the same way"),
     "cut_early": FaultText("agent", True,
         "the agent ended before it began {place}{it_said}"),
     "agent_silent": FaultText("timeout", True,
