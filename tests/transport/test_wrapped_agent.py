@@ -241,6 +241,7 @@ async def test_what_does_not_start_inside_is_said_to_be_inside(
     opener = wrapped_opener(local_opener(), inside, None)
     with pytest.raises(LinkFault, match="python3 did not start in docker:vllm within 1 s"):
         await start(opener, None, 1.0, f"in {inside.place(None)}")
-    python.write_text("#!/bin/sh\nexit 0\n")
-    with pytest.raises(LinkFault, match=r"before it began in docker:vllm"):
-        await start(opener, None, 5.0, f"in {inside.place(None)}")
+    for status, told in ((0, "the agent ended before it began"), (3, "with status 3 before it began")):
+        python.write_text(f"#!/bin/sh\nexit {status}\n")
+        with pytest.raises(LinkFault, match=f"{told} in docker:vllm"):
+            await start(opener, None, 5.0, f"in {inside.place(None)}")

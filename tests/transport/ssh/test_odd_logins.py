@@ -186,6 +186,7 @@ async def test_a_server_that_drops_logins_at_once_is_told(
     start_ssh_server: StartSshServer, open_over: OpenOver
 ) -> None:
     server = start_ssh_server("MaxStartups 1")
+    await until(lambda: not server.sessions())
     with socket.create_connection(("127.0.0.1", server.port)) as first:
         assert first.recv(4) == b"SSH-"
         await until(lambda: len(server.sessions()) > 0)
