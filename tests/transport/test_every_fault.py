@@ -50,8 +50,8 @@ PRODUCED = {
     },
     "ssh/test_program.py": {
         "test_a_program_that_went_away_is_told": "program_missing",
-        "test_why_there_is_no_way_in_is_one_sentence": "program_usage program_dns program_refused program_host_key "
-        "program_host_key_changed program_agreement program_auth",
+        "test_why_there_is_no_way_in_is_one_sentence": "program_usage program_dns program_refused "
+        "program_host_key program_host_key_changed program_agreement program_auth",
         "test_a_program_that_never_logs_in_is_given_up_with_all_that_it_started": "program_slow",
         "test_a_port_that_speaks_no_ssh_is_told": "program_not_ssh",
         "test_a_cut_is_a_lost_link_and_a_silent_one_is_noticed_by_ssh": "program_lost",
