@@ -9,7 +9,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run tminus and end the process with its exit code."""
     # A parent that ignores the ends of its children hands that on, and then ours could not be waited for.
-    if sys.platform != "win32" and signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+    if hasattr(signal, "SIGCHLD") and signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         from tui.cli import main as run

@@ -1,6 +1,7 @@
 """The Textual application: themes, keys that work everywhere, and a polite end."""
 
 import os
+import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
@@ -104,7 +105,8 @@ class TminusApp(App[None], inherit_bindings=False):
         return self.main
 
     def get_driver_class(self) -> type[Driver]:
-        return TerminalDriver
+        # Windows' console is written to by other means, which Textual's own driver has.
+        return super().get_driver_class() if sys.platform == "win32" else TerminalDriver
 
     def on_mount(self) -> None:
         self._wear()

@@ -33,7 +33,7 @@ class Hello(Event, frozen=True, kw_only=True, tag=wire.HELLO):
     protocol: int
     host: str
     user: str
-    uid: int
+    uid: int | None
     pid: int
     boot_id: str
     python: str

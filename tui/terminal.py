@@ -9,9 +9,8 @@ import os
 import select
 import signal
 import sys
-import termios
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 # Encoded bytes that terminals are known to take in one OSC 52 sequence.
@@ -151,6 +150,10 @@ def copy_sequence(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
 def is_lost(descriptor: int) -> bool:
     """Return whether the terminal behind a descriptor has gone away."""
     try:
+        import termios
+    except ImportError:  # Windows
+        return not _is_tty(descriptor)
+    try:
         termios.tcgetattr(descriptor)
     except (termios.error, OSError, ValueError):
         return True
@@ -164,16 +167,25 @@ def exit_signals(leave: Callable[[int], object]) -> Generator[None]:
     SIGHUP is handled also where it was ignored (nohup): a screen without its terminal has nothing to do.
     """
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    numbers = _signals("SIGTERM", "SIGHUP", "SIGINT")
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
-        loop.add_signal_handler(number, leave, 128 + number)
+        try:
+            loop.add_signal_handler(number, leave, 128 + number)
+        except NotImplementedError:  # Windows: Python's own handler, which the loop runs soon after
+            signal.signal(number, lambda seen, _: loop.call_soon_threadsafe(leave, 128 + seen))
     try:
         yield
     finally:
         for number in numbers:
-            loop.remove_signal_handler(number)
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
             signal.signal(number, before[number])
+
+
+def _signals(*names: str) -> list[signal.Signals]:
+    """Return those of the signals that this system has."""
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 @contextmanager
@@ -183,7 +195,7 @@ def undone_by_signals() -> Generator[None]:
     What the block undoes on its way out is undone then; further signals wait for that. An ignored SIGHUP
     (nohup) stays ignored. For commands without a loop, in the main thread.
     """
-    numbers = (signal.SIGTERM, signal.SIGHUP)
+    numbers = _signals("SIGTERM", "SIGHUP")
     before = {number: signal.getsignal(number) for number in numbers}
 
     def leave(number: int, _frame: object) -> None:
@@ -205,7 +217,7 @@ def say(lines: Iterable[str]) -> None:
     """Write lines to standard output, unless it is gone or takes nothing; nothing fails for it later."""
     text = "".join(line + "\n" for line in lines)
     try:
-        if not select.select([], [1], [], _PATIENCE_S)[1]:
+        if os.name == "posix" and not select.select([], [1], [], _PATIENCE_S)[1]:
             raise BlockingIOError
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -134,6 +134,9 @@ class SshServer:
             "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes",
             "MaxStartups 100", "LogLevel VERBOSE", "PrintMotd no",
         ]  # fmt: skip
+        # sshd takes the first value of each, but for MaxStartups the last.
+        said = {line.split()[0] for line in self._settings}
+        defaults = [line for line in defaults if line.split()[0] not in said]
         config.write_text("\n".join([*self._settings, *defaults]) + "\n")
         with (self.folder / "sshd.log").open("ab") as log:
             command = [self._program, "-D", "-e", "-f", str(config)]

@@ -254,6 +254,16 @@ async def test_an_agent_that_fails_at_its_start_is_told_with_its_error(watch: St
     assert last.sentence == "the agent ended with status 1 (it said: Traceback: no such luck)"
 
 
+async def test_an_agent_that_fails_after_a_while_is_tried_again(
+    watch: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.transport.connection._EARLY_S", 0.0)
+    watching = watch(scripted("say(HELLO); sys.exit('out of luck')"), reconnect=True)
+    lost = await watching.find(Link, lambda link: link.state == "lost")
+
+    assert lost.sentence == "the agent ended with status 1 (it said: out of luck)"
+
+
 async def test_an_agent_that_says_nothing_is_given_up(watch: Start) -> None:
     watching = watch(scripted("time.sleep(100)"), timeout_s=0.3)
     last = await watching.ended()

@@ -114,10 +114,10 @@ async def test_a_child_that_no_signal_reaches_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(local, "_END_S", 0.01)
-    monkeypatch.setattr(local, "_KILLED_S", 0.02)
     monkeypatch.setattr(local, "_LAST_WORDS_S", 0.02)
     pipe = await opened(STAYS)
     with monkeypatch.context() as patched:
+        patched.setattr(local, "_KILLED_S", 0.02)
         patched.setattr(os, "kill", unheard)
         patched.setattr(signal, "pidfd_send_signal", unheard)
         assert await pipe.close() is None

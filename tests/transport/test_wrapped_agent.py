@@ -19,7 +19,7 @@ from tui.transport import agent_source, bootstrap
 from tui.transport.agent_source import AgentSource
 from tui.transport.bootstrap import start
 from tui.transport.local import local_opener
-from tui.transport.pipe import Opener
+from tui.transport.pipe import LinkFault, Opener
 from tui.transport.ssh.opener import SshOptions, ssh_opener
 from tui.transport.wrapper import Kind, wrapper
 from tui.transport.wrapper_pipe import wrapped_opener
@@ -228,3 +228,20 @@ async def test_an_old_python_inside_is_named_without_the_programs_noise(
 
     assert "too old" in caught.value.sentence
     assert caught.value.sentence.endswith("(it said: it is Python 3.6.8)")
+
+
+async def test_what_does_not_start_inside_is_said_to_be_inside(
+    wrapped_here: WrappedHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nsleep 20\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{wrapped_here.path}")
+    inside = wrapper("docker", "vllm")
+    opener = wrapped_opener(local_opener(), inside, None)
+    with pytest.raises(LinkFault, match="python3 did not start in docker:vllm within 1 s"):
+        await start(opener, None, 1.0, f"in {inside.place(None)}")
+    for status, told in ((0, "the agent ended before it began"), (3, "with status 3 before it began")):
+        python.write_text(f"#!/bin/sh\nexit {status}\n")
+        with pytest.raises(LinkFault, match=f"{told} in docker:vllm"):
+            await start(opener, None, 5.0, f"in {inside.place(None)}")

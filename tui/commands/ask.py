@@ -9,9 +9,13 @@ import os
 import select
 import signal
 import sys
-import termios
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING or find_spec("termios"):  # Windows has none, and nothing is asked there
+    import termios
 
 from tui.settings import Choices
 
@@ -28,6 +32,8 @@ def terminal_asker(choices: Choices) -> "TerminalAsker | None":
     """
     if (choices.json and not choices.once) or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
+    if not hasattr(os, "tcgetpgrp"):
+        return None  # no terminal of the kind that can be asked on here: Windows
     try:
         descriptor = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
     except OSError:

@@ -76,7 +76,7 @@ async def agrees(question: str, heard: Heard, stop: asyncio.Event) -> bool:
 
 
 async def _line() -> object:
-    """Read one line of standard input without a thread, which could not be given up."""
+    """Read one line of standard input without a thread, which could not be given up, where that can be."""
     loop = asyncio.get_running_loop()
     said: asyncio.Future[str] = loop.create_future()
 
@@ -85,7 +85,10 @@ async def _line() -> object:
         if not said.done():
             said.set_result(data)
 
-    loop.add_reader(STDIN, hear)
+    try:
+        loop.add_reader(STDIN, hear)
+    except NotImplementedError:  # Windows
+        return await asyncio.to_thread(sys.stdin.readline)
     try:
         return await said
     finally:

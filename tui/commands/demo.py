@@ -150,7 +150,7 @@ def _paced(events: Iterator[AnyEvent], speed: float) -> Iterator[AnyEvent]:
 def _bench_agent() -> Source:
     """Return an agent that runs benchmarks and looks at nothing of this machine."""
     from tui.transport.agent_source import AgentSource
-    from tui.transport.local import local_opener
+    from tui.transport.local import agent_opener
 
     watch = WatchRequest(matchers=[], gpus=False, discover=False)
-    return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)
+    return AgentSource(agent_opener(), watch, reconnect=False, python=sys.executable)

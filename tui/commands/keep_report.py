@@ -5,6 +5,7 @@ import re
 import time
 from pathlib import Path
 
+from tui import files
 from tui.commands import start
 
 FOLDER = "reports"
@@ -17,7 +18,7 @@ def keep_report(report: str, host: str) -> str:
     path = folder / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.txt"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        file = os.open(path, files.WRITE | files.NO_LINK | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(file, "w", encoding="utf-8", errors="backslashreplace") as opened:
             opened.write(report)
     except OSError as error:

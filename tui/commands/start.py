@@ -234,10 +234,10 @@ def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = No
 def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
     """Return the agent on this machine, run by this very Python. It is not started a second time."""
     from tui.transport.agent_source import AgentSource
-    from tui.transport.local import local_opener
+    from tui.transport.local import agent_opener
 
     watch = watch_request(options, gpus=gpus)
-    return AgentSource(local_opener(), watch, reconnect=False, python=sys.executable)
+    return AgentSource(agent_opener(), watch, reconnect=False, python=sys.executable)
 
 
 def remote_agent(

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
+from tui import files
+
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 GZIP_WINDOW_BITS = 31
 GZIP = b"\x1f\x8b"
@@ -107,7 +109,7 @@ class LineFile:
 
 def open_plain(path: Path) -> BinaryIO:
     """Open a file for reading without waiting for what is no plain file. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, files.READ)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(descriptor, "rb", buffering=0)

@@ -1,7 +1,6 @@
 """Writes a watch to a recording as it happens: gzip JSON lines, readable to the last second after a kill."""
 
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from tui import files
 from tui.events import VERSION, AnyEvent, encode
 from tui.journal.header import Asked, Header, masked
 from tui.journal.lines import GZIP_WINDOW_BITS
@@ -167,11 +167,11 @@ def trim(folder: Path, keep: Keep = DEFAULT_KEEP, *, room: int = 0) -> None:
 def being_written(path: Path) -> bool:
     """Return whether a watch is writing this recording now; False where the file system has no locks."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(path, files.READ)
     except OSError:
         return False
     try:
-        return not _lock(file, fcntl.LOCK_SH)
+        return files.lock(file, alone=False) is False
     finally:
         os.close(file)
 
@@ -195,31 +195,20 @@ def _created(path: Path) -> int:
     Raises FileExistsError where the name is taken.
     """
     hidden = path.with_name(f".{path.name}.{os.getpid()}")
-    file = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    file = os.open(hidden, files.WRITE | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        _lock(file, fcntl.LOCK_EX)
+        files.lock(file, alone=True)
         os.link(hidden, path)
     except FileExistsError:
         os.close(file)
         raise
     except OSError:  # no hard links there: named first, locked at once
         os.close(file)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        _lock(file, fcntl.LOCK_EX)
+        file = os.open(path, files.WRITE | os.O_CREAT | os.O_EXCL, 0o600)
+        files.lock(file, alone=True)
     finally:
         hidden.unlink(missing_ok=True)
     return file
-
-
-def _lock(file: int, kind: int) -> bool:
-    """Lock a file until it is closed; return False where another holds it. Without locks nobody does."""
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from tui import __version__
+from tui import __version__, files
 from tui.engines.marks import FaultKind
 from tui.events import VERSION, Notice
 from tui.journal.lines import open_plain
@@ -144,7 +144,7 @@ class Summaries:
         data = msgspec.json.encode(_Remembered(made_by=_MADE_BY, entries=self._kept))
         beside = self._cache.with_name(f".{self._cache.name}.{os.getpid()}")
         try:
-            file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            file = os.open(beside, files.WRITE | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(file, "wb") as writer:
                 writer.write(data)
             beside.replace(self._cache)

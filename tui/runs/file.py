@@ -7,8 +7,8 @@ date in memory. Writing is one transaction. A damaged file is kept aside by the 
 the folder that all writers share, so that no file is ever swapped below one of them.
 """
 
-import fcntl
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Generator
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from tui import files
 from tui.runs import schema
 
 BUSY_S = 5.0
@@ -317,10 +318,9 @@ def _is_whole(connection: sqlite3.Connection) -> bool:
 def _is_full(folder: Path) -> bool:
     """Tell whether SQLite has no room even for what lies beside a ledger that is only read (64 KiB)."""
     try:
-        facts = os.statvfs(folder)
+        return shutil.disk_usage(folder).free < _LEAST_ROOM_BYTES
     except OSError:
         return False
-    return facts.f_bavail * facts.f_frsize < _LEAST_ROOM_BYTES
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -355,10 +355,10 @@ def _free_name(path: Path) -> Path:
 @contextmanager
 def _shared(folder: Path) -> Generator[None]:
     """Keep others from renaming the file. Where folders can not be locked, nothing is done."""
-    file = _folder(folder)
+    file = files.open_folder(folder)
     try:
         if file is not None:
-            _try_lock(file, fcntl.LOCK_SH)
+            files.lock(file, alone=False, waits=True)
         yield
     finally:
         if file is not None:
@@ -368,9 +368,9 @@ def _shared(folder: Path) -> Generator[None]:
 @contextmanager
 def _alone(folder: Path, until_s: float) -> Generator[None]:
     """Keep every other tminus from the file. Raises OSError where they do not let go of it."""
-    file = _folder(folder)
+    file = files.open_folder(folder)
     try:
-        while file is not None and not _try_lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        while file is not None and files.lock(file, alone=True) is False:
             if time.monotonic() >= until_s:
                 raise OSError(0, "others use it all the time")
             time.sleep(PAUSE_S)
@@ -378,21 +378,3 @@ def _alone(folder: Path, until_s: float) -> Generator[None]:
     finally:
         if file is not None:
             os.close(file)
-
-
-def _folder(folder: Path) -> int | None:
-    try:
-        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return None
-
-
-def _try_lock(file: int, how: int) -> bool:
-    """Return whether a lock was had, or can not be had here at all."""
-    try:
-        fcntl.flock(file, how)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True

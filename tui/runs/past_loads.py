@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tui import files
 from tui.past_load import PastLoad, PhaseTime
 
 FILE_NAME = "loads.jsonl"
@@ -81,7 +82,7 @@ def _told(loads: int, broken: int, path: Path) -> str:
 
 def _newest_lines(path: Path) -> list[bytes]:
     """Return the lines of the last 4 MiB; raises OSError, also for what is no plain file."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.open(path, files.READ)
     try:
         return _tail_lines(file)
     finally:
@@ -93,7 +94,7 @@ def _tail_lines(file: int) -> list[bytes]:
     if not stat.S_ISREG(facts.st_mode):
         raise OSError(0, "is no plain file")
     begin = max(0, facts.st_size - READ_BYTES)
-    text = os.pread(file, READ_BYTES, begin)
+    text = files.read_at(file, READ_BYTES, begin)
     lines = text.split(b"\n")
     if begin:
         del lines[0]  # the reading began within it
@@ -139,8 +140,7 @@ def _possible(load: PastLoad) -> bool:
 def _opened(path: Path) -> Generator[tuple[int, bool]]:
     """Open the file for appending, and lock it if that can be had at once. Raises OSError."""
     for _ in range(OPEN_TRIES):
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-        file = os.open(path, flags, 0o600)
+        file = os.open(path, files.APPEND, 0o600)
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise OSError(0, "is no plain file")
@@ -155,17 +155,11 @@ def _opened(path: Path) -> Generator[tuple[int, bool]]:
 
 def _lock(file: int) -> bool:
     """Lock a file within 0.1 s; False where that cannot be had (some network file systems)."""
-    import fcntl
-
     for _ in range(LOCK_TRIES):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(LOCK_PAUSE_S)
-        except OSError:
-            return False
-        else:
-            return True
+        had = files.lock(file, alone=True)
+        if had is not False:
+            return had is True
+        time.sleep(LOCK_PAUSE_S)
     return False
 
 
@@ -179,7 +173,7 @@ def _still_there(path: Path, file: int) -> bool:
 
 def _append(file: int, line: bytes) -> None:
     size_bytes = os.fstat(file).st_size
-    torn = size_bytes > 0 and os.pread(file, 1, size_bytes - 1) != b"\n"
+    torn = size_bytes > 0 and files.read_at(file, 1, size_bytes - 1) != b"\n"
     whole = (b"\n" if torn else b"") + line + b"\n"
     if os.write(file, whole) != len(whole):
         raise OSError(0, "the disk is full")
@@ -202,6 +196,6 @@ def _trim(path: Path, file: int) -> str:
 
 def _write(path: Path, lines: Sequence[bytes]) -> None:
     path.unlink(missing_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    file = os.open(path, files.WRITE | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(file, "wb") as writer:
         writer.write(b"".join(line + b"\n" for line in lines))

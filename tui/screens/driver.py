@@ -9,9 +9,13 @@ from typing import Any, TextIO, cast
 
 from rich.cells import cell_len
 from textual.app import App
-from textual.drivers.linux_driver import LinuxDriver
 
 from tui import terminal
+
+if sys.platform == "win32":
+    from textual.drivers.windows_driver import WindowsDriver as SystemDriver
+else:
+    from textual.drivers.linux_driver import LinuxDriver as SystemDriver
 
 _STALLED_S = 0.3
 _LET_GO_S = 1.0
@@ -77,7 +81,7 @@ def _replaced(character: str, encoding: str) -> str:
     return character
 
 
-class TerminalDriver(LinuxDriver):
+class TerminalDriver(SystemDriver):
     """Draws on the terminal, keeps the window's title, and never blocks the end of the program."""
 
     def __init__(

@@ -12,8 +12,9 @@ import msgspec
 
 from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
-from tui.transport.bootstrap import TIMEOUT_S, Started, start
+from tui.transport.bootstrap import ON_HOST, TIMEOUT_S, Started, start
 from tui.transport.connection import Connection, WireLog
+from tui.transport.faults import fault as told
 from tui.transport.pipe import LinkFault, Opener
 from tui.transport.translate import HostClock, Translator
 
@@ -51,6 +52,7 @@ class AgentSource:
     ) -> None:
         self._opener = opener
         self._place = place
+        self._where = ON_HOST if place is None else f"in {place}"
         self._watch = watch
         self._reconnect = reconnect
         self._python = python
@@ -138,7 +140,7 @@ class AgentSource:
         while not self._closed.is_set():
             yield self._link("connecting", "connecting")
             begun_s = time.monotonic()
-            fault = LinkFault("lost", "closed", retry=True)
+            fault = told("closed")
             try:
                 async with aclosing(self._session()) as session:
                     async for event in session:
@@ -168,7 +170,7 @@ class AgentSource:
         started = await self._start()
         if started is None:
             return
-        connection = Connection(started, self._timeout_s, self._wire_log)
+        connection = Connection(started, self._timeout_s, self._wire_log, self._where)
         self._connection = connection
         self._ask_again(connection)
         try:
@@ -187,7 +189,7 @@ class AgentSource:
             raise first
         if first is not None:
             return first
-        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s))
+        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s, self._where))
         try:
             return await self._starting
         except asyncio.CancelledError:
@@ -245,7 +247,7 @@ class AgentSource:
         if not goodbye or fault.fault not in ("lost", "agent"):
             return fault
         # It ended in order: whatever status a program in between gives (kubectl its own) is not the agent's.
-        return LinkFault("lost", f"the agent ended: {goodbye}", retry=True)
+        return told("agent_said_goodbye", why=goodbye)
 
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))

@@ -50,6 +50,11 @@ class Answers:
     keys: "dict[Path, SSHKey]" = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
+    @property
+    def any(self) -> bool:
+        """Whether there are any."""
+        return bool(self.host_keys or self.keys or self.texts)
+
 
 class LoginClock:
     """The time that a login may take, which stands still while a person thinks."""

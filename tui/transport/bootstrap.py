@@ -5,12 +5,14 @@ stands in two halves in the command, so that a shell that echoes its commands is
 """
 
 import asyncio
+import re
 import secrets
 from dataclasses import dataclass
 
 from tui.agent import wire
 from tui.transport.bundle import bundle
 from tui.transport.clean import clean
+from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault, Opener, Pipe
 
 TIMEOUT_S = 10.0
@@ -20,6 +22,11 @@ _READ_BYTES = 64 * 1024
 _NOISE_BYTES = 1024 * 1024
 _SHOWN = 300
 _MARK = "TMINUS-"
+ON_HOST = "on the host"
+# bash, dash and ksh name what they forbid so; nologin(8) has its own words, false(1) none.
+_RESTRICTED = re.compile(r"\brestricted\b")
+_SFTP_ONLY = re.compile(r"allows sftp connections only")  # sshd's own words for internal-sftp
+_NO_LOGIN = re.compile(r"account is (?:currently )?not available")
 
 # No single quote, backslash, dollar or exclamation mark, and one line: nothing that a shell could take up.
 # The syntax is Python 2's as well, so that an old interpreter can say what it is. A stub that gets no sources
@@ -48,28 +55,31 @@ class Started:
     rest: bytes
 
 
-async def start(opener: Opener, python: str | None = None, timeout_s: float = TIMEOUT_S) -> Started:
+async def start(
+    opener: Opener, python: str | None = None, timeout_s: float = TIMEOUT_S, place: str = ON_HOST
+) -> Started:
     """Open a pipe and start the agent at its other end, with ``python`` or whatever the host has.
 
-    Raises LinkFault: what the opener gives, no_python, timeout or agent.
+    ``place`` says where that is, within a sentence. Raises LinkFault: what the opener gives, no_python,
+    timeout, refused or agent.
     """
     try:
-        return await _start(opener, _direct(python or "python3"), timeout_s)
-    except LinkFault as fault:
-        if python is not None or fault.fault != "no_python":
+        return await _start(opener, _direct(python or "python3"), timeout_s, place)
+    except LinkFault as seen:
+        if python is not None or seen.fault != "no_python":
             raise
-        first = fault
+        first = seen
     try:
-        return await _start(opener, _any_other(), timeout_s)
-    except LinkFault as fault:
-        raise first if fault.fault == "no_python" else fault from None
+        return await _start(opener, _any_other(), timeout_s, place)
+    except LinkFault as seen:
+        raise first if seen.fault == "no_python" else seen from None
 
 
-async def _start(opener: Opener, command: "Command", timeout_s: float) -> Started:
+async def _start(opener: Opener, command: "Command", timeout_s: float, place: str) -> Started:
     packing = asyncio.create_task(asyncio.to_thread(bundle))  # 50 ms once, while the link is made
     pipe = await opener(command.argv)
     try:
-        started = await _converse(pipe, command.nonce, timeout_s)
+        started = await _converse(pipe, command.nonce, timeout_s, place)
         packed = await packing
     except BaseException:
         await pipe.close()
@@ -109,55 +119,65 @@ def _minimum() -> str:
     return ",".join(map(str, wire.PYTHON_MINIMUM))
 
 
-async def _converse(pipe: Pipe, nonce: bytes, timeout_s: float) -> Started:
+async def _converse(pipe: Pipe, nonce: bytes, timeout_s: float, place: str) -> Started:
     noise = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
-            rest = await _await_nonce(pipe, nonce, noise)
+            rest = await _await_nonce(pipe, nonce, noise, place)
     except TimeoutError:
-        sentence = f"python3 did not start on the host within {timeout_s:g} s{said(noise, pipe.errors())}"
-        raise LinkFault("timeout", sentence, retry=True) from None
+        words = said(noise, pipe.errors())
+        raise fault("python_slow", place=place, seconds=f"{timeout_s:g}", it_said=words) from None
     return Started(pipe, _one_line(bytes(noise)), rest)
 
 
-async def _await_nonce(pipe: Pipe, nonce: bytes, noise: bytearray) -> bytes:
+async def _await_nonce(pipe: Pipe, nonce: bytes, noise: bytearray, place: str) -> bytes:
     """Read into ``noise`` until the nonce; return what came after it."""
     while True:
         data = await pipe.read(_READ_BYTES)
         if not data:
-            raise died(await pipe.close(), bytes(noise), pipe.errors())
+            raise died(await pipe.close(), bytes(noise), pipe.errors(), place)
         begin = max(0, len(noise) - len(nonce))
         noise += data
-        place = noise.find(nonce, begin)
-        if place >= 0:
-            rest = bytes(noise[place + len(nonce) :])
-            del noise[place:]
+        found = noise.find(nonce, begin)
+        if found >= 0:
+            rest = bytes(noise[found + len(nonce) :])
+            del noise[found:]
             return rest
         if len(noise) > _NOISE_BYTES:
-            sentence = f"the host's shell prints without end and runs no python3{said(noise, b'')}"
-            raise LinkFault("agent", sentence, retry=False)
+            raise fault("endless_noise", place=place, limit=_NOISE_BYTES, it_said=said(noise, b""))
 
 
-def died(status: int | None, noise: bytes, errors: bytes) -> LinkFault:
+def died(status: int | None, noise: bytes, errors: bytes, place: str = ON_HOST) -> LinkFault:
     """Return the fault of a process that ended before its agent said hello."""
     words = said(noise, errors)
+    row = _row(status, words) if place == ON_HOST else _row_inside(status)
+    return fault(row, place=place, it_said=words, status=status)
+
+
+def _row_inside(status: int | None) -> str:
+    """Return the row of the table for an end in a container, pod or job, where no login shell has a say."""
+    row = _row(status, "-")
+    return "ended_early_inside" if row in ("forced_command", "ended_early") else row
+
+
+def _row(status: int | None, words: str) -> str:
+    """Return the row of the table for an end on the host itself."""
+    if status is None:
+        return "cut_early"
+    if status in (wire.EXIT_OLD_PYTHON, wire.EXIT_BAD_SOURCE):
+        return "old_python" if status == wire.EXIT_OLD_PYTHON else "bad_source"
+    if status != 0 and _RESTRICTED.search(words):
+        return "restricted"
     if status in (126, 127):
-        sentence = f"python3 was not found on the host: install it, 3.8 or newer{words}"
-        return LinkFault("no_python", sentence, retry=False)
-    if status == wire.EXIT_OLD_PYTHON:
-        return LinkFault(
-            "no_python", f"python3 on the host is too old: 3.8 or newer is needed{words}", retry=False
-        )
-    if status == wire.EXIT_BAD_SOURCE:
-        return LinkFault("agent", f"the agent could not be started on the host{words}", retry=True)
-    ended = "ended" if status is None else f"ended with status {status}"
-    return LinkFault("agent", f"the agent {ended} before it began{words}", retry=status is None)
+        return "no_python"
+    if status == 1 and (not words or _NO_LOGIN.search(words)):
+        return "no_login_shell"
+    return "forced_command" if status == 0 or _SFTP_ONLY.search(words) else "ended_early"
 
 
 def said(noise: bytes | bytearray, errors: bytes) -> str:
-    """Return what was printed, as the end of a sentence."""
-    line = _one_line(errors) or _one_line(bytes(noise))
-    return f" (it said: {line})" if line else ""
+    """Return what was printed, as one clean line; "" for nothing."""
+    return _one_line(errors) or _one_line(bytes(noise))
 
 
 def _one_line(data: bytes) -> str:

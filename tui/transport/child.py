@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 _LOOK_S = 0.005
+# Windows has one way to end a process, and Python calls it SIGTERM there.
+KILL: signal.Signals = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class Child:
@@ -28,9 +30,9 @@ class Child:
             return
         with suppress(ProcessLookupError):  # it has ended, and its watcher is about to tell
             if self._handle is not None:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+                signal.pidfd_send_signal(self._handle, KILL)
             else:
-                os.kill(self.pid, signal.SIGKILL)  # nobody else reaps it, so the pid is still its own
+                os.kill(self.pid, KILL)  # nobody else reaps it, so the pid is still its own
 
     async def reaped(self, limit_s: float) -> bool:
         """Wait as ``reaped`` does, and let go of the kernel's handle once the end is known."""
@@ -71,8 +73,16 @@ def kill_group(leader: int) -> None:
     To be called before the child's end is known: later its number may be another's.
     """
     if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError):  # it ended by itself in this moment
-            os.killpg(leader, signal.SIGKILL)
+        signal_group(leader, KILL)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to all of a child's process group, or to it alone where there are no groups."""
+    with suppress(ProcessLookupError):  # it ended by itself in this moment
+        if hasattr(os, "killpg"):
+            os.killpg(leader, number)
+        else:
+            os.kill(leader, number)
 
 
 def _handle(pid: int) -> int | None:

@@ -8,7 +8,8 @@ import msgspec
 
 from tui.agent import wire
 from tui.requests import AnyRequest, PingRequest
-from tui.transport.bootstrap import Started, died, said
+from tui.transport.bootstrap import ON_HOST, Started, died, said
+from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
 from tui.transport.translate import Lines
 
@@ -20,13 +21,19 @@ WireLog = Callable[[bytes], None]
 
 
 class Connection:
-    """An agent that was started, until it ends. Nothing is read while nobody asks for lines."""
+    """An agent that was started, until it ends. Nothing is read while nobody asks for lines.
 
-    def __init__(self, started: Started, timeout_s: float, wire_log: WireLog | None = None) -> None:
+    ``place`` says where it runs, within a sentence.
+    """
+
+    def __init__(
+        self, started: Started, timeout_s: float, wire_log: WireLog | None = None, place: str = ON_HOST
+    ) -> None:
         self._pipe = started.pipe
         self._rest = started.rest
         self._timeout_s = timeout_s
         self._wire_log = wire_log
+        self._place = place
         self._begun_s = time.monotonic()
         self._heard = False
         self._pinging = asyncio.create_task(self._ping())
@@ -65,8 +72,8 @@ class Connection:
             async with asyncio.timeout(self._timeout_s):
                 return await self._pipe.read(_READ_BYTES)
         except TimeoutError:
-            sentence = f"the agent said nothing within {self._timeout_s:g} s{said(b'', self._pipe.errors())}"
-            raise LinkFault("timeout", sentence, retry=True) from None
+            words, seconds = said(b"", self._pipe.errors()), f"{self._timeout_s:g}"
+            raise fault("agent_silent", seconds=seconds, place=self._place, it_said=words) from None
 
     async def _ping(self) -> None:
         try:
@@ -80,9 +87,11 @@ class Connection:
     def _fault_of_end(self, status: int | None) -> LinkFault:
         errors = self._pipe.errors()
         if not self._heard:
-            return died(status, b"", errors)
+            return died(status, b"", errors, self._place)
+        words = said(b"", errors)
         if status is None or status == 0:
-            return LinkFault("lost", f"the link to the agent ended{said(b'', errors)}", retry=True)
+            return fault("agent_over", it_said=words)
+        if status < 0:
+            return fault("agent_killed", signal=-status, it_said=words)
         early = time.monotonic() - self._begun_s < _EARLY_S
-        how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return LinkFault("agent", f"the agent ended {how}{said(b'', errors)}", retry=status < 0 or not early)
+        return fault("agent_failed_at_once" if early else "agent_failed", status=status, it_said=words)

@@ -6,6 +6,7 @@ can see (GPUs, processes, the log) is not there, and the first notice says so.
 
 import asyncio
 import os
+import platform
 import socket
 import ssl
 import time
@@ -238,7 +239,6 @@ class EndpointSource:
         return Link(mono_s=now_s, wall_s=time.time(), client_s=now_s, state=state, sentence=sentence)
 
     def _hello(self) -> Hello:
-        system = os.uname()
         now_s = time.monotonic()
         return Hello(
             mono_s=now_s,
@@ -247,11 +247,11 @@ class EndpointSource:
             protocol=0,
             host=self._host,
             user="",
-            uid=os.getuid(),
+            uid=os.getuid() if hasattr(os, "getuid") else None,
             pid=os.getpid(),
             boot_id=f"url:{socket.gethostname()}",
             python="",
-            kernel=system.release,
+            kernel=platform.release(),
             cpu_count=os.cpu_count() or 1,
             memory_total_mib=None,
         )

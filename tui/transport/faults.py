@@ -1,4 +1,4 @@
-"""What is said when a host cannot be reached over SSH: one table of sentences, and how each is classed.
+"""What is said when a host cannot be reached or the agent not run there: one table of sentences and classes.
 
 Every sentence says what happened, where, and what to do; like all messages it begins with a small letter
 and has no full stop. The classes are those of LinkFault; ``retry`` is True only where trying again may help
@@ -59,10 +59,13 @@ TABLE: dict[str, FaultText] = {
         "check that name"),
     "proxy_auth": FaultText("auth", False,
         "the way to {where} failed at its login: {command} said {why!r}; "
-        "log in there once with ssh, or unlock its key with ssh-add"),
+        "log in there once {by_hand}, or unlock its key with ssh-add"),
     "proxy_host_key": FaultText("host_key", False,
         "the way to {where} failed, because a host key on it is not known: {command} said {why!r}; "
-        "log in there once with ssh"),
+        "log in there once {by_hand}"),
+    "proxy_needs_shell": FaultText("usage", False,
+        "the way to {where} is a ProxyCommand, which takes a shell that this machine has not ({command}): "
+        "name a way with --ssh-cmd, or a ProxyJump"),
     "never_spoke": FaultText("refused", True,
         "{where} took the connection and ended it without speaking SSH ({why}): "
         "check the port; an SSH server does so when it has too many logins at once (MaxStartups)"),
@@ -104,7 +107,8 @@ TABLE: dict[str, FaultText] = {
         "ask who runs it, or see the @cert-authority lines in known_hosts"),
     # The login.
     "auth": FaultText("auth", False,
-        "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}"),
+        "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}; "
+        "where that fails as well, see AllowUsers, authorized_keys and PubkeyAcceptedAlgorithms there"),
     "too_many_keys": FaultText("auth", False,
         "{where} ended the login after too many keys: {tried}; "
         "name the right one with IdentityFile and IdentitiesOnly yes in the SSH configuration"),
@@ -162,14 +166,77 @@ TABLE: dict[str, FaultText] = {
         "see MaxSessions, ForceCommand and the account's shell there"),
     "lost": FaultText("lost", True,
         "the link to {where} broke ({why})"),
+    # The agent, by whatever way; {place} is "on the host", or says in what on it.
+    "python_slow": FaultText("timeout", True,
+        "python3 did not start {place} within {seconds} s{it_said}: "
+        "see whether a start-up file of the shell there waits for something, or whether the account may run "
+        "one command alone (ForceCommand, as for file transfers)"),
+    "endless_noise": FaultText("agent", False,
+        "the shell {place} has printed more than {limit} bytes and run no python3{it_said}: "
+        "mend its start-up files, so that they print nothing where there is no terminal"),
+    "no_python": FaultText("no_python", False,
+        "python3 was not found {place}{it_said}: install it, 3.8 or newer"),
+    "old_python": FaultText("no_python", False,
+        "python3 {place} is too old: 3.8 or newer is needed{it_said}"),
+    "restricted": FaultText("refused", False,
+        "the shell {place} is a restricted one and starts no command that tminus needs{it_said}: "
+        "log in as a user with a usual shell, or have /bin/sh and python3 allowed"),
+    "no_login_shell": FaultText("refused", False,
+        "the account {place} runs no command{it_said}: its shell seems to be one that only "
+        "refuses (nologin, false); log in as another user, or have its shell changed"),
+    "forced_command": FaultText("refused", False,
+        "another command was run {place} in place of python3{it_said}: "
+        "this account or key may run that one alone, see ForceCommand and command= in authorized_keys there"),
+    "bad_source": FaultText("agent", True,
+        "the agent could not be started {place}{it_said}"),
+    "ended_early": FaultText("agent", False,
+        "the agent ended with status {status} before it began {place}{it_said}: "
+        "try `python3 --version` there; where that does not run either, see the account's shell, "
+        "ForceCommand and command= in authorized_keys"),
+    "ended_early_inside": FaultText("agent", False,
+        "the agent ended with status {status} before it began {place}{it_said}: "
+        "try `python3 --version` in there, by the same way"),
+    "cut_early": FaultText("agent", True,
+        "the agent ended before it began {place}{it_said}"),
+    "agent_silent": FaultText("timeout", True,
+        "the agent {place} said nothing within {seconds} s{it_said}"),
+    "agent_over": FaultText("lost", True,
+        "the link to the agent ended{it_said}"),
+    "agent_killed": FaultText("agent", True,
+        "the agent ended by signal {signal}{it_said}"),
+    "agent_failed_at_once": FaultText("agent", False,
+        "the agent ended with status {status}{it_said}"),
+    "agent_failed": FaultText("agent", True,
+        "the agent ended with status {status}{it_said}"),
+    "agent_said_goodbye": FaultText("lost", True,
+        "the agent ended: {why}"),
+    "long_line": FaultText("agent", False,
+        "the agent sent a line of more than {limit} bytes: it is not understood any further"),
+    "bad_message": FaultText("agent", False,
+        "the agent sent an invalid message ({why}): {text}"),
+    "closed": FaultText("lost", True,
+        "closed"),
+    # A process on this machine.
+    "cannot_start_here": FaultText("no_python", False,
+        "cannot start {program} on this machine: {why}"),
+    "agent_needs_linux": FaultText("agent", False,
+        "this machine runs {system}, and the agent reads what only Linux tells: "
+        "name a HOST that runs Linux, or watch a server from outside with --url"),
+    "ended_here": FaultText("lost", True,
+        "the process on this machine has ended"),
 }
 # fmt: on
 
 
 def fault(row: str, **values: object) -> LinkFault:
-    """Return the LinkFault of one row, its places filled with ``values``, each cleaned to one short line."""
+    """Return the LinkFault of one row, its places filled with ``values``, each cleaned to one short line.
+
+    ``it_said`` stands within brackets, and is left out with them where it is empty.
+    """
     entry = TABLE[row]
     fitted = {name: _fitted(str(value)) for name, value in values.items()}
+    if fitted.get("it_said"):
+        fitted["it_said"] = f" (it said: {fitted['it_said']})"
     return LinkFault(entry.fault, entry.text.format(**fitted), retry=entry.retry)
 
 

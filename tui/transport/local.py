@@ -1,12 +1,15 @@
 """The pipe to a process on this machine."""
 
 import asyncio
+import platform
 import subprocess
+import sys
 from contextlib import suppress
 from typing import cast
 
 from tui.transport.child import Child, kill_group
-from tui.transport.pipe import LinkFault, Opener, Pipe
+from tui.transport.faults import fault
+from tui.transport.pipe import Opener, Pipe
 
 _END_S = 2.0
 _KILLED_S = 2.0
@@ -26,10 +29,20 @@ def local_opener(environment: dict[str, str] | None = None) -> Opener:
         try:
             return await open_child(command, environment)
         except OSError as error:
-            sentence = f"cannot start {command[0]} on this machine: {error.strerror or error}"
-            raise LinkFault("no_python", sentence, retry=False) from None
+            raise fault("cannot_start_here", program=command[0], why=error.strerror or error) from None
 
     return open_local
+
+
+def agent_opener() -> Opener:
+    """Return an opener for the agent on this machine itself, which refuses where that is no Linux."""
+
+    async def open_agent(command: list[str]) -> Pipe:
+        if not sys.platform.startswith("linux"):
+            raise fault("agent_needs_linux", system=platform.system() or sys.platform)
+        return await local_opener()(command)
+
+    return open_agent
 
 
 async def open_child(
@@ -152,7 +165,7 @@ class LocalPipe:
         """Wait until little is unwritten. Raises LinkFault when the child reads no more."""
         await self._streams.writable.wait()
         if self._input().is_closing():
-            raise LinkFault("lost", "the process on this machine has ended", retry=True)
+            raise fault("ended_here")
 
     def errors(self) -> bytes:
         """Return the last 64 KiB of the child's error output."""

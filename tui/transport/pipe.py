@@ -8,8 +8,8 @@ class LinkFault(Exception):
     """A host that could not be reached, or a process there that could not be started.
 
     ``fault`` is the class that exit codes and the screen go by: usage, dns, refused, auth, host_key, timeout,
-    no_python, agent, lost. ``retry`` says whether trying again may help without a person. ``for_program`` is
-    set where the system's own ssh may get further than the SSH library did.
+    no_python, agent, lost. ``retry`` says whether trying again may help without a person. ``for_program``
+    says, where the system's own ssh may get further than the SSH library did, what that library lacks.
     """
 
     def __init__(self, fault: str, sentence: str, *, retry: bool) -> None:
@@ -17,7 +17,7 @@ class LinkFault(Exception):
         self.fault = fault
         self.sentence = sentence
         self.retry = retry
-        self.for_program = False
+        self.for_program = ""
 
 
 class Pipe(Protocol):

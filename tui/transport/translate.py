@@ -11,7 +11,7 @@ from tui.agent.mask import mask_text
 from tui.events import AnyEvent
 from tui.requests import LogPosition
 from tui.transport.clean import LineSplitter, clean
-from tui.transport.pipe import LinkFault
+from tui.transport.faults import fault
 
 # What a session at most needs: the processes of a large tree with their arguments and environments.
 _LINE_BYTES = 16 * 1024 * 1024
@@ -54,7 +54,7 @@ class Lines:
         self._pieces.append(head)
         self._size += len(head)
         if self._size > _LINE_BYTES:
-            raise LinkFault("agent", f"the agent sent a line of more than {_LINE_BYTES} bytes", retry=False)
+            raise fault("long_line", limit=_LINE_BYTES)
         finished: list[bytes] = []
         for piece in rest:
             finished.append(b"".join(self._pieces))
@@ -115,10 +115,8 @@ class Translator:
             cleaned = _cleaned(message)
             return events.convert(_masked(cleaned) if kind == wire.EVIDENCE else cleaned)
         except msgspec.MsgspecError as error:
-            text = clean(line[:_SHOWN].decode("utf-8", "replace"))
-            raise LinkFault(
-                "agent", f"the agent sent an invalid message ({error}): {text}", retry=False
-            ) from None
+            text = line[:_SHOWN].decode("utf-8", "replace")
+            raise fault("bad_message", why=error, text=text) from None
 
     def _log(self, message: LogBytes, client_s: float) -> AnyEvent:
         split = self._splitter.feed(message.data, message.fresh)

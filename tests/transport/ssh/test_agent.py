@@ -110,7 +110,7 @@ async def test_the_agent_starts_under_any_login_shell_and_what_that_prints_becom
 @pytest.mark.parametrize(
     ("forced", "fault", "says"),
     [
-        ("echo only file transfer is allowed here", "agent", "only file transfer is allowed here"),
+        ("echo only file transfer is allowed here", "refused", "only file transfer is allowed here"),
         ('env PATH=/nonexistent /bin/sh -c "$SSH_ORIGINAL_COMMAND"', "no_python", "python3"),
     ],
 )

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -111,8 +112,10 @@ async def test_a_command_that_is_not_called_ssh_gets_the_host_and_the_line_alone
     ssh_server.configure(alias="127.0.0.1")
     program = str(recording(tmp_path, "wrapper"))
     place = f"{ssh_server.user}@127.0.0.1:{ssh_server.port}"
-    options = by(ssh_server, program, "-F", ssh_server.config_file)
+    heard: list[str] = []
+    options = replace(by(ssh_server, program, "-F", ssh_server.config_file), notice=heard.append)
     pipe = await open_over(ssh_server, ["echo", "here"], place, options)
+    assert heard == [f"{program} is not ssh, so the SSH configuration {ssh_server.config_file} is not used"]
     assert await read_all(pipe) == b"here\n"
     given = (tmp_path / "arguments").read_text().splitlines()
     port = str(ssh_server.port)

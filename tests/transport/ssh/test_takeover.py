@@ -48,7 +48,7 @@ async def test_a_key_exchange_that_the_library_lacks_is_done_by_ssh_and_so_from_
     assert strange.log().count("no matching key exchange method") == 1
     assert logins_tried(strange) == before + 3
     assert len(heard) == 1
-    assert f"ssh -F {strange.config_file} -- lab" in heard[0]
+    assert f"ssh -F {strange.config_file} -- lab: the SSH library here has nothing in common" in heard[0]
 
 
 async def test_the_answer_of_ssh_counts_where_it_got_further(strange: SshServer, open_over: OpenOver) -> None:
@@ -149,8 +149,11 @@ async def test_a_security_key_that_ssh_can_use_lets_in(
         script.write(f'exec {needs("ssh")} -i {good} "$@"\n')
     ssh.chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    pipe = await open_over(ssh_server, ["true"])
+    heard: list[str] = []
+    options = SshOptions(config_file=ssh_server.config_file, notice=heard.append)
+    pipe = await open_over(ssh_server, ["true"], options=options)
     assert await pipe.close() == 0
+    assert heard[0].endswith(": only ssh itself can use a key on a security key")
 
 
 @pytest.mark.parametrize(

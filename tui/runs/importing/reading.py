@@ -10,6 +10,7 @@ from typing import NoReturn, TypeVar, cast
 
 import msgspec
 
+from tui import files
 from tui.transport.clean import clean
 
 FILE_BYTES = 512 * 1024 * 1024
@@ -73,7 +74,7 @@ def read(path: Path) -> list[Found]:
 
 def _bytes(path: Path) -> tuple[bytes, float]:
     """Return a plain file's content and the time of its last change; raises OSError."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.open(path, files.READ)
     with os.fdopen(file, "rb") as reader:
         facts = os.fstat(file)
         if not stat.S_ISREG(facts.st_mode):

@@ -7,7 +7,7 @@ import asyncio
 import os
 import shlex
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -50,8 +50,9 @@ class Resolved:
 
     ``identity_files`` and ``certificate_files`` exist. ``identity_agent`` is a socket, None for no agent.
     ``known_hosts`` are the user's files (the first is written to), ``global_known_hosts`` the system's; both
-    may be empty or name files that do not exist. ``proxy_command`` is for a shell; ``jump`` is a ProxyJump
-    left to the library, where there is no ssh program. ``ssh`` is the command that logs in by hand.
+    may be empty or name files that do not exist. ``jump`` is a ProxyJump list. ``proxy_command`` is for a
+    shell; beside ``jump`` it is ssh's own way through that list, which the library goes where it is None.
+    ``ssh`` is the command that logs in by hand.
     ``control_path`` is the socket of a shared connection, whether it exists or not.
     """
 
@@ -164,7 +165,7 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         hash_known_hosts=first.get("hashknownhosts", "no") == "yes",
         host_key_algorithms=tuple(first.get("hostkeyalgorithms", "").split(",")),
         proxy_command=_proxy_command(first, tokens, config_file),
-        jump=None,
+        jump=_jump(first, tokens),
         connect_timeout_s=_seconds(first.get("connecttimeout", "none")),
         address_family=first.get("addressfamily", "any"),
         public_key=first.get("pubkeyauthentication", "true") not in ("no", "false"),
@@ -227,18 +228,42 @@ def _proxy_command(first: dict[str, str], tokens: Tokens, config_file: str | Non
     command = first.get("proxycommand", "none")
     if command.lower() != "none":
         return tokens.expand(command)
-    jump = first.get("proxyjump", "none")
-    if jump.lower() == "none":
-        return None
-    return jump_command(tokens.expand(jump), tokens.hostname, tokens.port, config_file)
+    jump = _jump(first, tokens)
+    return None if jump is None else jump_command(jump, tokens.hostname, tokens.port, config_file)
+
+
+def _jump(first: dict[str, str], tokens: Tokens) -> str | None:
+    jump, command = first.get("proxyjump", "none"), first.get("proxycommand", "none")
+    return None if jump.lower() == "none" or command.lower() != "none" else tokens.expand(jump)
 
 
 def jump_command(jump: str, hostname: str, port: int, config_file: str | None) -> str:
     """Return the ssh command that reaches ``hostname`` through the hosts of a ProxyJump list."""
-    *before, last = jump.split(",")
     place = f"[{hostname}]:{port}" if ":" in hostname else f"{hostname}:{port}"
+    return _to_last_jump(jump, config_file, "-W", place)
+
+
+def login_at_jump(jump: str, config_file: str | None) -> str:
+    """Return the ssh command that logs in by hand at the last host of a ProxyJump list."""
+    return _to_last_jump(jump, config_file)
+
+
+def _to_last_jump(jump: str, config_file: str | None, *options: str) -> str:
+    *before, last = jump.split(",")
     chain = ["-J", ",".join(before)] if before else []
-    return shlex.join(ssh_command(parse_target(last), config_file, *chain, "-W", place))
+    return shlex.join(ssh_command(parse_target(last), config_file, *chain, *options))
+
+
+async def last_jump(resolved: Resolved) -> Resolved | None:
+    """Return the last host of a ProxyJump list, itself reached through those before it; None without a list.
+
+    Raises LinkFault (usage).
+    """
+    if resolved.jump is None:
+        return None
+    before, _, last = resolved.jump.rpartition(",")
+    hop = await resolve(parse_target(last), resolved.config_file)
+    return replace(hop, jump=before, proxy_command=None) if before else hop
 
 
 def _seconds(value: str) -> float | None:

@@ -13,17 +13,18 @@ import asyncssh
 
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.config import Resolved, last_jump
 from tui.transport.ssh.host_key import HostKeyGate
 from tui.transport.ssh.limits import Limits, Manners
 from tui.transport.ssh.login import Login
 from tui.transport.ssh.pipe import SshPipe, SshSession
-from tui.transport.ssh.proxy import Proxy
-from tui.transport.ssh.target import parse_target
+from tui.transport.ssh.proxy import Proxy, has_shell
 from tui.transport.ssh.tcp import connect_tcp
 
 _WINDOW_BYTES = 256 * 1024
 _CLOSE_S = 2.0
+# The faults of a jump host that a person's answer may help.
+_ASKED = ("auth", "host_key")
 
 OpenPipe = Callable[[Resolved, str, Manners], Awaitable[SshPipe]]
 
@@ -74,16 +75,23 @@ class _Way:
 
     async def _reach(self, login: Login) -> asyncssh.SSHClientConnection:
         resolved = login.resolved
-        if resolved.jump is not None:
-            return await self._through(login, resolved.jump)
-        if resolved.proxy_command is not None:
+        if resolved.proxy_command is not None and has_shell():
             return await self._over_proxy(login, resolved.proxy_command)
+        hop = await last_jump(resolved)
+        if hop is not None:
+            return await self._over(login, tunnel=await self.log_in(hop))
+        if resolved.proxy_command is not None:
+            raise fault("proxy_needs_shell", where=resolved.where, command=resolved.proxy_command)
         sock = await connect_tcp(resolved, resolved.connect_timeout_s or self.manners.limits.connect_s)
         self.stack.callback(sock.close)
         return await self._over(login, sock=sock)
 
     async def _over_proxy(self, login: Login, command: str) -> asyncssh.SSHClientConnection:
-        """Log in over a proxy command; its own words outrank what the library sees of it: a closed pipe."""
+        """Log in over a proxy command; its own words outrank what the library sees of it: a closed pipe.
+
+        An ssh that fails at the login of a jump host has no terminal to ask on: where a person can be asked,
+        or has been, the library goes that way.
+        """
         proxy = await Proxy.start(command)
         self.stack.push_async_callback(proxy.close)
         try:
@@ -91,14 +99,10 @@ class _Way:
         except LinkFault as seen:
             if seen.fault not in ("lost", "refused", "timeout"):
                 raise
-            raise await proxy.fault(login.resolved) or seen from None
-
-    async def _through(self, login: Login, jump: str) -> asyncssh.SSHClientConnection:
-        """Go through the hosts of a ProxyJump list without an ssh program, each by its own configuration."""
-        before, _, last = jump.rpartition(",")
-        hop = await resolve(parse_target(last), login.resolved.config_file)
-        if before:
-            hop = replace(hop, jump=before, proxy_command=None)
+            told = await proxy.fault(login.resolved)
+            hop = await last_jump(login.resolved)
+            if hop is None or told is None or told.fault not in _ASKED or not self.manners.may_answer:
+                raise told or seen from None
         return await self._over(login, tunnel=await self.log_in(hop))
 
     async def _over(

@@ -8,8 +8,9 @@ import asyncio
 from contextlib import suppress
 
 from tui.transport.ssh import known_hosts
-from tui.transport.ssh.config import Resolved
-from tui.transport.ssh.key_file import look_at
+from tui.transport.ssh.config import Resolved, last_jump
+from tui.transport.ssh.key_file import is_open_to_others, look_at
+from tui.transport.ssh.master import master_answers
 
 _AGENT_S = 1.0
 # draft-miller-ssh-agent: SSH_AGENTC_REQUEST_IDENTITIES, and its answer with the number of keys.
@@ -18,7 +19,17 @@ _KEYS_LISTED = 12
 
 
 async def expects_question(resolved: Resolved) -> bool:
-    """Say whether the host's key is unknown here, or no key lies open to log in with."""
+    """Say whether the host's key is unknown here, or no key lies open to log in with; or so at a jump host.
+
+    Raises LinkFault (usage).
+    """
+    if await _at_the_host(resolved):
+        return True
+    hop = await last_jump(resolved)
+    return hop is not None and not await master_answers(hop) and await expects_question(hop)
+
+
+async def _at_the_host(resolved: Resolved) -> bool:
     if resolved.asking.batch:
         return False
     if resolved.strict == "ask" and not await asyncio.to_thread(_host_is_known, resolved):
@@ -37,12 +48,12 @@ def _host_is_known(resolved: Resolved) -> bool:
 
 
 def _has_open_key(resolved: Resolved) -> bool:
-    files = [look_at(path) for path in resolved.identity_files]
+    files = [look_at(path) for path in resolved.identity_files if not is_open_to_others(path)]
     return any(file is not None and not file.locked for file in files)
 
 
 async def _agent_has_key(place: str | None) -> bool:
-    if place is None:
+    if place is None or not hasattr(asyncio, "open_unix_connection"):
         return False
     with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, ValueError):
         async with asyncio.timeout(_AGENT_S):

@@ -69,11 +69,13 @@ class HostKeyGate:
                 return self._refuse("host_key_changed_here", algorithm, blob, judgement)
             self.unknown = algorithm, blob
         by_hand = shutil.which("ssh") is not None
-        return self._refuse(f"host_key_unknown{'' if by_hand else '_plain'}", algorithm, blob, judgement)
+        row = "host_key_unknown" if by_hand else "host_key_unknown_plain"
+        return self._refuse(row, algorithm, blob, judgement)
 
     def _admits_changed(self, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         if self._resolved.strict != "no":
-            return self._refuse(f"host_key_{judgement.standing}", algorithm, blob, judgement)
+            row = "host_key_changed" if judgement.standing == "changed" else "host_key_other_type"
+            return self._refuse(row, algorithm, blob, judgement)
         place = judgement.by.place if judgement.by is not None else "known_hosts"
         self._notice(
             f"the host key of {self._resolved.where} is not the one in {place}; "

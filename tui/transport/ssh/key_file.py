@@ -5,6 +5,7 @@ The format is that of OpenSSH's PROTOCOL.key; older PEM files say no more than t
 
 import base64
 import binascii
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,18 @@ class KeyFile:
 
     locked: bool
     public: bytes | None
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Say whether a private key of this user's may be read by others: ssh does not use such a one.
+
+    Of another user's key ssh does not ask, nor does it where there are no such rights.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return hasattr(os, "getuid") and status.st_uid == os.getuid() and bool(status.st_mode & 0o077)
 
 
 def look_at(path: Path) -> KeyFile | None:

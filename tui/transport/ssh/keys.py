@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import asyncssh
+from asyncssh.public_key import CERT_TYPE_USER, SSHOpenSSHCertificate
 from asyncssh.sk import sk_available
 
 from tui.transport.asking import Answers
@@ -78,16 +79,36 @@ class LoginKeys:
             seen.add(pair.key_public_data)
             yield self._noted(pair, "agent")
         for path, blob in files.items():
-            if blob is not None and blob in seen:
+            if (blob is not None and blob in seen) or self._is_too_open(path):
                 continue
             for pair in self._read_private(path) or await self._locked_pairs(path, blob):
                 yield self._noted(pair, _short(path))
 
+    def _is_too_open(self, path: Path) -> bool:
+        if key_file.look_at(path) is None or not key_file.is_open_to_others(path):
+            return False
+        self.passed_over.append(
+            f"{_short(path)} may be read by others, so ssh does not use it (chmod 600 {_short(path)})"
+        )
+        return True
+
     def _noted(self, pair: asyncssh.SSHKeyPair, source: str) -> asyncssh.SSHKeyPair:
         kind = short_algorithm(pair.algorithm.decode())
         certificate = " certificate" if pair.has_cert else ""
-        self.offered.append(f"{kind}{certificate} {fingerprint(pair.key_public_data)} ({source})")
+        flaw = self._flaw(pair) if pair.has_cert else ""
+        self.offered.append(f"{kind}{certificate} {fingerprint(pair.key_public_data)} ({source}{flaw})")
         return pair
+
+    def _flaw(self, pair: asyncssh.SSHKeyPair) -> str:
+        """Say what makes a certificate one that cannot let this user in."""
+        for each in self._certificates:
+            of_key = each.key.public_data == pair.key_public_data
+            if of_key and isinstance(each, SSHOpenSSHCertificate):
+                try:
+                    each.validate(CERT_TYPE_USER, self._resolved.user)
+                except ValueError as error:
+                    return f": {str(error)[:1].lower()}{str(error)[1:]}"
+        return ""
 
     def _in_order(
         self, pairs: list[asyncssh.SSHKeyPair], named: list[bytes | None]

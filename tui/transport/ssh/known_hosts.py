@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tui import files
+
 Standing = Literal["known", "unknown", "changed", "other_type", "revoked"]
 _AUTHORITY, _REVOKED = "@cert-authority", "@revoked"
 
@@ -155,7 +157,7 @@ def append(file: Path, name: str, algorithm: str, blob: bytes, *, hashed: bool) 
     if not file.parent.exists():
         file.parent.mkdir(mode=0o700, parents=True)
     line = f"{_hashed(name) if hashed else name} {algorithm} {base64.b64encode(blob).decode()}\n"
-    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = os.open(file, files.APPEND, 0o600)
     try:
         os.write(descriptor, (line if _ends_a_line(descriptor) else f"\n{line}").encode())
     finally:
@@ -164,7 +166,7 @@ def append(file: Path, name: str, algorithm: str, blob: bytes, *, hashed: bool) 
 
 def _ends_a_line(descriptor: int) -> bool:
     size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+    return size == 0 or files.read_at(descriptor, 1, size - 1) == b"\n"
 
 
 def _lines(file: Path, content: bytes) -> Iterator[tuple[str, KnownKey]]:

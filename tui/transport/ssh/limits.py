@@ -28,3 +28,8 @@ class Manners:
     notice: Callable[[str], None]
     asker: Asker | None
     answers: Answers
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether a person can be asked, or has answered something before."""
+        return self.asker is not None or self.answers.any

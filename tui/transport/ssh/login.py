@@ -125,13 +125,13 @@ class Login:
             methods = ", ".join(self.methods) or "no way that is known here"
             user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
             refused = fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
-            refused.for_program = self._ssh_knows_more()
+            refused.for_program = self._left_to_ssh()
             return refused
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return self.gate.fault or fault("host_certificate", where=where, why=why)
         if isinstance(error, asyncssh.KeyExchangeFailed):
             strangers = fault("no_agreement", where=where, why=why)
-            strangers.for_program = True
+            strangers.for_program = f"the SSH library here has nothing in common with it ({why})"
             return strangers
         if isinstance(error, asyncssh.ProtocolError):
             if "uthentication failures" in why:
@@ -139,13 +139,15 @@ class Login:
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
 
-    def _ssh_knows_more(self) -> bool:
-        """Say whether the server may take what the library cannot give: a touched key, a ticket.
+    def _left_to_ssh(self) -> str:
+        """Say what the server may take and the library cannot give: a touched key, a ticket; "" for neither.
 
         No method is known where the server takes none that the library asks for anything.
         """
+        if self.keys.touched:
+            return "only ssh itself can use a key on a security key"
         ticket = self.resolved.gssapi and ("gssapi-with-mic" in self.methods or not self.methods)
-        return ticket or bool(self.keys.touched)
+        return "only ssh itself can log in with a Kerberos ticket (GSSAPI)" if ticket else ""
 
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
         """Tell a port that never spoke SSH from a host that ended the talk."""
@@ -155,7 +157,8 @@ class Login:
         lost = isinstance(error, asyncssh.ConnectionLost) or not isinstance(error, asyncssh.DisconnectError)
         ended = fault("closed_early" if lost else "disconnected", where=where, why=why)
         # A server that has nothing in common hangs up, and that may arrive before its own list is read.
-        ended.for_program = connection.get_extra_info("send_cipher") is None
+        if connection.get_extra_info("send_cipher") is None:
+            ended.for_program = "it broke the key exchange with the SSH library here off"
         return ended
 
     def note_methods(self) -> None:

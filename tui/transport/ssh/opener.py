@@ -19,7 +19,7 @@ from tui.transport.ssh.config import Resolved, resolve
 from tui.transport.ssh.expect import expects_question
 from tui.transport.ssh.limits import Limits, Manners
 from tui.transport.ssh.master import master_answers
-from tui.transport.ssh.program import named_program, open_program
+from tui.transport.ssh.program import is_ssh, named_program, open_program
 from tui.transport.ssh.target import Target, parse_target
 from tui.transport.ssh.ways import Ways
 
@@ -92,6 +92,7 @@ class SshOpener:
     async def _open(self, arguments: list[str]) -> Pipe:
         options = self._options
         if options.ssh_cmd is not None:
+            self._tell_of_unread_file(options)
             way = named_program(options.ssh_cmd, self._target, options.config_file, options.limits)
             return await open_program(way, arguments)
         library = asyncio.ensure_future(asyncio.to_thread(_library))
@@ -100,6 +101,12 @@ class SshOpener:
             return await self._choose(await self._resolve(), arguments, library)
         finally:
             library.cancel()
+
+    def _tell_of_unread_file(self, options: SshOptions) -> None:
+        if options.ssh_cmd and options.config_file and not is_ssh(options.ssh_cmd[0]) and not self._reached:
+            options.notice(
+                f"{options.ssh_cmd[0]} is not ssh, so the SSH configuration {options.config_file} is not used"
+            )
 
     async def _choose(
         self, resolved: Resolved, arguments: list[str], library: "asyncio.Future[OpenPipe]"

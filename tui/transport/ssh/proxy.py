@@ -5,11 +5,12 @@ import os
 import signal
 import socket
 from contextlib import suppress
+from pathlib import Path
 
-from tui.transport.child import reaped
+from tui.transport.child import KILL, reaped, signal_group
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.config import Resolved, login_at_jump
 from tui.transport.ssh.words import hear
 
 _KEPT_BYTES = 16 * 1024
@@ -22,6 +23,16 @@ _ROWS = {
     "host_key": "proxy_host_key",
     "host_key_changed": "proxy_host_key",
 }
+
+
+def has_shell() -> bool:
+    """Say whether this machine can run a ProxyCommand: Windows has no such shell."""
+    return Path(_shell()).exists()
+
+
+def _shell() -> str:
+    """Return the shell that ssh would take."""
+    return os.environ.get("SHELL") or "/bin/sh"
 
 
 class Proxy:
@@ -41,7 +52,7 @@ class Proxy:
         ours.setblocking(False)
         try:
             process = await asyncio.create_subprocess_exec(
-                "/bin/sh", "-c", f"exec {command}",
+                _shell(), "-c", f"exec {command}",
                 stdin=its.fileno(), stdout=its.fileno(), stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,
             )  # fmt: skip
@@ -61,7 +72,10 @@ class Proxy:
         if heard is None:
             return None
         row = _ROWS.get(heard.kind or "", "proxy")
-        return fault(row, where=resolved.where, command=self._command, why=heard.line)
+        by_hand = "by hand"
+        if resolved.jump is not None:
+            by_hand = f"with: {login_at_jump(resolved.jump, resolved.config_file)}"
+        return fault(row, where=resolved.where, command=self._command, why=heard.line, by_hand=by_hand)
 
     async def close(self) -> None:
         """End the command with all that it started."""
@@ -72,16 +86,14 @@ class Proxy:
                 async with asyncio.timeout(_END_S):
                     await self._process.wait()
         finally:
-            self._signal(signal.SIGKILL)
+            self._signal(KILL)
             self._reader.cancel()
             await reaped(lambda: self._process.returncode, _END_S)
         await asyncio.gather(self._reader, return_exceptions=True)
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process.returncode is not None:
-            return
-        with suppress(ProcessLookupError):  # it ended by itself in this moment
-            os.killpg(self._process.pid, number)
+        if self._process.returncode is None:
+            signal_group(self._process.pid, number)
 
     async def _keep_errors(self) -> None:
         stream = self._process.stderr

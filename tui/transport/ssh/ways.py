@@ -45,7 +45,7 @@ class Ways:
                 raise
             raise first from None
         self._ssh_alone = True
-        self._notice(f"{way.where} is reached by {way.shown}, which can do what is not built in here")
+        self._notice(f"{way.where} is reached by {way.shown}: {first.for_program}")
         return pipe
 
     async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:

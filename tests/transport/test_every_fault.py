@@ -1,0 +1,123 @@
+"""Every sentence of the table of faults is produced by a test that says so here."""
+
+from pathlib import Path
+
+import pytest
+
+from tui.transport.faults import TABLE
+
+HERE = Path(__file__).parent
+# By file and test: the rows that it produces. A new row needs a test that leads to it.
+PRODUCED = {
+    "../test_other_systems.py": {
+        "test_the_agent_on_a_machine_that_is_no_linux_is_refused_in_one_sentence": "agent_needs_linux",
+    },
+    "ssh/test_asking.py": {
+        "test_a_no_adds_nothing_and_ends_it": "host_key_declined",
+        "test_a_server_that_waits_no_longer_is_told_in_one_sentence": "unanswered",
+    },
+    "ssh/test_config.py": {
+        "test_a_broken_line_is_a_usage_fault": "config",
+        "test_a_configuration_that_hangs_is_given_up": "config_slow",
+        "test_what_only_openssh_understands_is_said_without_an_ssh_program": "config_plain",
+    },
+    "ssh/test_host_key.py": {
+        "test_an_unknown_key_is_refused_with_its_fingerprint_and_the_command_to_add_it": "host_key_unknown",
+        "test_without_an_ssh_program_the_line_to_add_is_told": "host_key_unknown_plain",
+        "test_a_changed_key_is_refused_with_file_line_and_the_command_to_remove_it": "host_key_changed",
+        "test_a_key_of_another_type_is_told_apart_and_refused": "host_key_other_type",
+        "test_a_key_in_the_list_of_revoked_ones_is_refused": "host_key_revoked",
+        "test_a_host_certificate_is_taken_from_the_authority_and_refused_from_another": "host_certificate",
+    },
+    "ssh/test_login.py": {
+        "test_an_unknown_name_is_told_and_not_tried_again": "dns",
+        "test_a_refused_port_is_told_and_not_tried_again_at_first": "refused",
+        "test_an_address_that_does_not_answer_is_given_up": "timeout",
+        "test_a_port_that_says_nothing_is_given_up": "login_timeout",
+        "test_a_port_of_another_program_is_told": "never_spoke",
+        "test_a_wrong_key_is_refused_with_what_was_tried_and_what_the_server_takes": "auth",
+        "test_only_named_keys_of_a_full_agent_are_offered_with_identities_only": "too_many_keys",
+        "test_a_host_that_allows_no_session_is_told": "no_session",
+    },
+    "ssh/test_odd_hosts.py": {
+        "test_a_restricted_shell_is_refused_by_name": "restricted",
+        "test_an_account_that_runs_one_command_alone_is_told": "no_login_shell",
+        "test_a_key_that_may_run_one_command_alone_is_told": "forced_command",
+        "test_a_host_without_a_python_that_works_is_told": "ended_early",
+    },
+    "ssh/test_pipe.py": {
+        "test_a_killed_session_is_told_as_a_lost_link": "lost",
+    },
+    "ssh/test_program.py": {
+        "test_a_program_that_went_away_is_told": "program_missing",
+        "test_why_there_is_no_way_in_is_one_sentence": "program_usage program_dns program_refused "
+        "program_host_key program_host_key_changed program_agreement program_auth",
+        "test_a_program_that_never_logs_in_is_given_up_with_all_that_it_started": "program_slow",
+        "test_a_port_that_speaks_no_ssh_is_told": "program_not_ssh",
+        "test_a_cut_is_a_lost_link_and_a_silent_one_is_noticed_by_ssh": "program_lost",
+        "test_a_program_that_goes_silent_is_a_lost_link": "program_silent",
+    },
+    "ssh/test_proxy.py": {
+        "test_what_a_failing_proxy_says_is_told": "proxy",
+        "test_a_jump_host_without_address_is_told": "proxy_dns",
+        "test_a_refused_login_at_the_jump_host_is_told": "proxy_auth",
+        "test_an_unknown_key_of_the_jump_host_is_told": "proxy_host_key",
+    },
+    "ssh/test_rare_faults.py": {
+        "test_a_missing_library_is_told": "library",
+        "test_an_address_that_no_way_leads_to_is_told": "unreachable program_unreachable",
+        "test_a_proxy_command_without_a_shell_to_run_it_is_told": "proxy_needs_shell",
+        "test_a_server_that_speaks_something_else_after_its_greeting_is_told": "not_ssh",
+        "test_a_server_that_ends_the_login_with_a_word_is_told_with_it": "disconnected",
+        "test_ssh_that_waits_for_an_address_in_vain_is_told": "program_timeout",
+        "test_ssh_that_gets_no_session_is_told": "program_no_session",
+    },
+    "ssh/test_takeover.py": {
+        "test_the_first_answer_stands_where_ssh_gets_no_further": "no_agreement",
+        "test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once": "closed_early "
+        "program_failed",
+    },
+    "ssh/test_target.py": {
+        "test_what_no_host_can_be_called_is_a_usage_fault": "target",
+    },
+    "test_agent_source.py": {
+        "test_an_agent_that_says_nothing_is_given_up": "agent_silent",
+        "test_a_killed_agent_is_a_failure_without_reconnect": "agent_killed",
+        "test_an_agent_that_fails_at_its_start_is_told_with_its_error": "agent_failed_at_once",
+        "test_an_agent_that_fails_after_a_while_is_tried_again": "agent_failed",
+        "test_the_agents_own_reason_is_told": "agent_said_goodbye",
+        "test_raw_lines_can_be_watched": "closed",
+    },
+    "test_bootstrap.py": {
+        "test_a_start_up_file_that_waits_is_told_with_what_it_printed": "python_slow",
+        "test_noise_of_a_megabyte_is_an_end": "endless_noise",
+        "test_no_python_is_told": "no_python",
+        "test_an_old_python_alone_is_told_with_its_version": "old_python",
+        "test_damaged_sources_are_told": "bad_source",
+    },
+    "test_local.py": {
+        "test_a_command_that_is_not_there_is_told": "cannot_start_here",
+        "test_writing_to_a_process_that_ended_is_void_and_told_by_drain": "ended_here",
+    },
+    "test_translate.py": {
+        "test_a_line_without_end_is_an_error": "long_line",
+        "test_an_invalid_message_is_an_error_with_its_text": "bad_message",
+    },
+    "test_wrapped_agent.py": {
+        "test_what_does_not_start_inside_is_said_to_be_inside": "ended_early_inside cut_early",
+        "test_a_cut_that_the_program_ends_with_0_is_a_lost_link_and_is_taken_up_again": "agent_over",
+    },
+}
+
+
+def test_every_row_has_a_test_that_produces_it() -> None:
+    rows = [row for tests in PRODUCED.values() for rows in tests.values() for row in rows.split()]
+
+    assert sorted(rows) == sorted(TABLE)
+
+
+@pytest.mark.parametrize("file", PRODUCED)
+def test_those_tests_are_there(file: str) -> None:
+    text = (HERE / file).read_text()
+
+    assert [name for name in PRODUCED[file] if f"def {name}(" not in text] == []
