@@ -27,6 +27,7 @@ pytest_plugins = [
     "watched_stacks",
     "odd_server",
     "wrapped_host",
+    "bare_host",
 ]
 
 

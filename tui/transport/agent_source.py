@@ -12,9 +12,10 @@ import msgspec
 
 from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
-from tui.transport.bootstrap import TIMEOUT_S, Started, start
+from tui.transport.bootstrap import TIMEOUT_S, ShellToo, Started, start
 from tui.transport.connection import Connection, WireLog
 from tui.transport.pipe import LinkFault, Opener
+from tui.transport.plain_shell.connection import ShellConnection
 from tui.transport.translate import HostClock, Translator
 
 BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -32,7 +33,8 @@ class AgentSource:
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
     will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
-    pod or job the agent is, None where it is simply on the host.
+    pod or job the agent is, None where it is simply on the host. ``plain_shell``: where there is no fit
+    Python a shell takes the agent's place, and does so again after a lost link.
     """
 
     def __init__(
@@ -46,8 +48,11 @@ class AgentSource:
         wire_log: WireLog | None = None,
         expects_question: Callable[[], Awaitable[bool]] | None = None,
         place: str | None = None,
+        plain_shell: bool = False,
     ) -> None:
         self._opener = opener
+        self._plain_shell = plain_shell
+        self._in_shell = False
         self._place = place
         self._watch = watch
         self._reconnect = reconnect
@@ -62,7 +67,7 @@ class AgentSource:
         self._expects_question = expects_question
         self._first: Started | LinkFault | None = None
         self._starting: asyncio.Task[Started] | None = None
-        self._connection: Connection | None = None
+        self._connection: Connection | ShellConnection | None = None
         self._reached = False
         self._goodbye = ""
         self._notes: deque[str] = deque(maxlen=_PENDING)
@@ -146,7 +151,9 @@ class AgentSource:
         started = await self._start()
         if started is None:
             return
-        connection = Connection(started, self._timeout_s, self._wire_log)
+        self._in_shell = started.in_shell
+        kind = ShellConnection if started.in_shell else Connection
+        connection = kind(started, self._timeout_s, self._wire_log)
         self._connection = connection
         self._ask_again(connection)
         try:
@@ -165,7 +172,8 @@ class AgentSource:
             raise first
         if first is not None:
             return first
-        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s))
+        shell = ShellToo(self._watch.ping_timeout_s, alone=self._in_shell) if self._plain_shell else None
+        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s, shell))
         try:
             return await self._starting
         except asyncio.CancelledError:
@@ -175,7 +183,7 @@ class AgentSource:
         finally:
             self._starting = None
 
-    def _ask_again(self, connection: Connection) -> None:
+    def _ask_again(self, connection: Connection | ShellConnection) -> None:
         connection.send(self._watch)
         if self._follow is not None:
             connection.send(self._resumed(self._follow))
