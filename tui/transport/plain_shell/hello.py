@@ -9,10 +9,11 @@ from tui.transport.plain_shell.clock import Moment, seconds
 from tui.transport.plain_shell.web_answer import Tool
 
 MISSING = (
-    "no fit python3 on {host}: its GPUs are read by nvidia-smi and the log by dd; there are no processes, "
-    "no verdict by signals, no diagnosis and no benchmark there, and a server has to be named by --port and "
-    "--log"
+    "no python3 (3.8 or newer) on {host}: GPUs by nvidia-smi and the log alone; no processes, verdict, "
+    "diagnosis or benchmark; name the server by --port and --log"
 )
+NO_PYTHON = "no_python"
+"""What these notices are about."""
 NO_WEB = "neither curl nor wget on {host}: whether the server is ready is not known, only its log may tell"
 _UNKNOWN_UID = -1
 _TOOLS: tuple[Tool, ...] = ("curl", "wget", "busybox")
@@ -82,7 +83,7 @@ def _notice(at: Moment, level: Literal["info", "warning"], sentence: str) -> Not
         wall_s=at.wall_s,
         client_s=at.client_s,
         level=level,
-        about="no_python",
+        about=NO_PYTHON,
         sentence=sentence,
     )
 
