@@ -28,6 +28,7 @@ pytest_plugins = [
     "odd_server",
     "wrapped_host",
     "bare_host",
+    "ready_server",
 ]
 
 

@@ -12,10 +12,11 @@ from tui.agent.gpus.row import number as counter
 from tui.agent.gpus.row import percent
 from tui.events import GpuDetail, GpuFact, GpuSample
 
-_NUMBER = re.compile(r"(\+?\d{1,20}(?:\.\d{1,9})?)(?:\s*[A-Za-z%]+)?\Z")
+_NUMBER = re.compile(r"\+?(\d{1,20}(?:\.\d{1,9})?)(?: *(?:MiB|W|MHz|%|C))?", re.ASCII)
 _MASK = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _LOST = re.compile(r"\bis lost\b|\bGPU lost\b", re.IGNORECASE)
 _BROKEN = re.compile(r"\bERR!|\[?Unknown Error\]?|requires reset", re.IGNORECASE)
+_UNREACHED = re.compile(r"unable to determine the device handle|fallen off the bus", re.IGNORECASE)
 _UNKNOWN = ("N/A", "ERR!", "Not Supported", "Unknown Error")
 
 # What a column is called, by the field that it fills; the first that is there counts.
@@ -62,10 +63,10 @@ class Row:
 
     def number(self, field: str) -> float | None:
         """Return a cell's number without its unit, None where there is none or it stands for "not known"."""
-        found = _NUMBER.match(self.text(field) or "")
-        number = None if found is None else float(found[1])
-        whole = number is not None and number.is_integer()
-        return None if whole and counter(int(number or 0)) is None else number
+        found = _NUMBER.fullmatch(self.text(field) or "")
+        if found is None or (found[1].isdigit() and counter(int(found[1])) is None):
+            return None
+        return float(found[1])
 
     def whole(self, field: str) -> int | None:
         """Return a cell's whole number, None where there is none."""
@@ -103,6 +104,11 @@ def row_fact(index: int, row: Row, before: GpuFact | None) -> GpuFact:
 def told_lost(text: str) -> bool:
     """Say whether nvidia-smi's words tell of a GPU that is lost."""
     return _LOST.search(text) is not None
+
+
+def told_trouble(text: str) -> bool:
+    """Say whether nvidia-smi's words tell of a GPU that cannot be reached or read."""
+    return _UNREACHED.search(text) is not None or told_lost(text) or _BROKEN.search(text) is not None
 
 
 def row_sample(index: int, row: Row) -> GpuSample:

@@ -157,9 +157,9 @@ class WatchState(Meaning):
             self._note(event, "warning", f"{event.host} was restarted since it was last heard")
         self._clock.reset()
         self.hello = event
-        if self.without_python and self._wanted is None:
-            self._wanted = follow_request(None, self.options, finds_servers=False)
-            if self._wanted is None:
+        if self.without_python:
+            self._wanted = self._wanted or follow_request(None, self.options, finds_servers=False)
+            if self._wanted is None or self._wanted.probe is None:
                 self.choice = Choice("none", None, NAME_IT.format(host=event.place or event.host))
 
     def _take_probe(self, probe: Probe) -> None:

@@ -9,7 +9,7 @@ from tui.events import AnyEvent, GpuDetails, GpuDriver, GpuFact, GpuFacts, Gpus,
 from tui.transport.clean import clean
 from tui.transport.plain_shell import smi_words
 from tui.transport.plain_shell.clock import Moment
-from tui.transport.smi_row import NAMES, Row, row_detail, row_fact, row_sample, told_lost
+from tui.transport.smi_row import NAMES, Row, row_detail, row_fact, row_sample, told_lost, told_trouble
 
 RETRY_S = 30.0
 """A new nvidia-smi costs seconds of GPU start where persistence is off (remote.md 6)."""
@@ -125,8 +125,10 @@ class SmiGpus:
         self._said = f"{self._said} {line}".strip()[-4 * _SAID :]
         names = {fact.index: (fact.uuid, fact.bus_id) for fact in self._facts.values()}
         lost = next((i for i, known in names.items() if any(_named(line, name) for name in known)), None)
-        if lost is not None:
-            self._add(lost, Row(at.wall_s, "", {"used": line if told_lost(line) else f"is lost: {line}"}), at)
+        if lost is not None and told_trouble(line):
+            row = Row(at.wall_s, "", {"used": line})
+            row = row if row.trouble else Row(at.wall_s, "", {"used": f"the GPU is lost: {line}"})
+            self._add(lost, row, at)
         if line not in self._told and self._facts:
             self._told.add(line)
             yield _notice(at, "warning", f"nvidia-smi says: {line[:_SAID]}")
@@ -187,7 +189,7 @@ class SmiGpus:
         found: dict[tuple[str, str], int] = {}
         for index, row in rows.items():
             for field, cell in row.cells.items():
-                known = field in _TEXTS or (field == "reasons" and cell.startswith("0x")) or row.trouble
+                known = field in _TEXTS or (field == "reasons" and cell.startswith("0x")) or told_lost(cell)
                 if not known and row.number(field) is None and (field, cell) not in self._odd:
                     found.setdefault((field, cell), index)
         self._odd |= found.keys()
