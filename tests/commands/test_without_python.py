@@ -68,6 +68,13 @@ def test_wait_without_a_port_says_at_once_that_it_needs_one(tminus: Tminus, bare
     assert "give --port N" in done.err
 
 
+def test_a_diagnosis_is_refused_with_the_reason(tminus: Tminus, bare: SshServer) -> None:
+    done = tminus.run(*arguments(bare, "diagnose"))
+
+    assert done.code == 1, done
+    assert "a diagnosis needs tminus' agent" in done.out + done.err
+
+
 def test_a_snapshot_shows_gpus_and_readiness(tminus: Tminus, bare: SshServer, ready_port: int) -> None:
     more = ("--once", "--json", "--port", str(ready_port))
     done = tminus.run(bare.host, "--ssh-config", bare.config_file, *more)

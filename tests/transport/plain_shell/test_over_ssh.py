@@ -12,7 +12,7 @@ from bare_host import BareHost, gpu, session_of
 from ssh_server import SshServer, StartSshServer, until
 from watching import Watching
 
-from tui.events import GpuDriver, GpuFacts, Gpus, Hello, Link, Log, LogSource, Notice, Pong
+from tui.events import Gap, GpuDriver, GpuFacts, Gpus, Hello, Link, Log, LogSource, Notice, Pong
 from tui.requests import FollowRequest, WatchRequest
 from tui.transport import agent_source
 from tui.transport.agent_source import AgentSource
@@ -67,7 +67,7 @@ async def test_gpus_and_log_are_seen_and_what_is_missing_is_said_once(
     assert [fact.name for fact in facts.gpus] == ["NVIDIA H200"] * 2
     assert [sample.memory_used_mib for sample in gpus.gpus] == [1024.0, None]
     assert (lines.lines, lines.tail) == (["one"], "two")
-    assert len([sentence for sentence in told if "no fit python3" in sentence]) == 1
+    assert len([sentence for sentence in told if "no python3 (3.8 or newer)" in sentence]) == 1
     assert [sentence for sentence in told if "memory.used of GPU 1: [N/A]" in sentence]
 
 
@@ -137,3 +137,45 @@ async def test_after_a_cut_the_shell_is_taken_up_again_and_the_log_goes_on(
 
     assert len(ups) == 2
     assert lines == ["one", "two"]
+
+
+async def test_another_file_after_a_cut_is_read_from_its_beginning_and_the_gap_is_said(
+    server: SshServer, watch: Start, tmp_path: Path
+) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("one\n")
+    watching = watch(server, log)
+    await watching.find(Log, lambda event: event.lines)
+    server.cut()
+    log.unlink()
+    log.write_text("another file\nthat is longer\n")
+    await watching.find(Log, lambda event: "that is longer" in event.lines)
+    gap = await watching.find(Gap)
+    lines = [line for event in watching.events if isinstance(event, Log) for line in event.lines]
+
+    assert (gap.why, gap.lost_bytes) == ("replaced", None)
+    assert lines == ["one", "another file", "that is longer"]
+
+
+async def test_a_flooding_log_holds_up_no_reading_of_the_gpus(
+    server: SshServer, bare_host: BareHost, watch: Start, tmp_path: Path
+) -> None:
+    bare_host.smi(gpu(0))
+    log = tmp_path / "server.log"
+    log.write_text("x" * 99 + "\n")
+    watching = watch(server, log)
+    await watching.find(Gpus)
+    with log.open("a") as file:
+        for _ in range(300):
+            file.write(("x" * 99 + "\n") * 1000)
+    seen = len(watching.events)
+    await watching.find(Log, lambda event: event.behind_bytes == 0, after=seen, timeout_s=60)
+    during = [event for event in watching.events[seen:] if isinstance(event, Gpus)]
+    count = sum(len(event.lines) for event in watching.events if isinstance(event, Log))
+
+    assert count == 300_001
+    assert (
+        max(event.client_s - event.mono_s for event in during)
+        - min(event.client_s - event.mono_s for event in during)
+        < 3.0
+    )

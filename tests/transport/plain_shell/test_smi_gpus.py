@@ -210,6 +210,9 @@ def test_its_silence_is_told_and_no_second_one_is_started(smi: Smi) -> None:
     smi.round(wait_s=2.0)
     assert (smi.driver().state, smi.driver().silent_s) == ("silent", FIRST_OUTPUT_S + 1)
     assert smi.gpus.command(smi.now_s) is None
+    for _ in range(20):
+        smi.round(wait_s=0.1)
+    assert len([event for event in smi.told if isinstance(event, GpuDriver)]) in (2, 3)
     smi.round(gpu(0))
     assert smi.driver().state == "ok"
     smi.round(wait_s=SILENT_S + 2)

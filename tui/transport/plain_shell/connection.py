@@ -140,6 +140,8 @@ class ShellConnection:
                 sentence = f"the host's shell said nothing of use within {self._timeout_s:g} s"
                 raise LinkFault("timeout", sentence + said(b"", self._pipe.errors()), retry=True)
             return
+        if self._probing is not None and self._probing.done():
+            self._probing.result()  # it never ends by itself: an error of ours is raised here
         self._log.step(now.client_s)
         if self._gpus is not None:
             self._tell_all(self._gpus.pause(now))

@@ -21,6 +21,8 @@ _NAME = re.compile(
 )
 _GPUS = 256
 _CELL = 256
+_TOLD = 256
+"""After so many different texts there is nothing to be learned from another."""
 _SAID = 300
 _ASKED = ("index", "uuid", "bus_id", "name", "driver", "used", "reserved", "total", "utilisation")
 _ASKED_MORE = (
@@ -51,6 +53,7 @@ class SmiGpus:
         self._driver: tuple[str, str, str | None] | None = None
         self._odd: set[tuple[str, str]] = set()
         self._told: set[str] = set()
+        self._silence_told_s = -math.inf
         self._seen_s: dict[int, float] = {}
         self._version: str | None = None
 
@@ -95,9 +98,12 @@ class SmiGpus:
             return
         first = self._heard_s is None
         since_s = at.client_s - (self._begun_s if self._heard_s is None else self._heard_s)
+        if at.client_s - self._silence_told_s < 1.0:
+            return
         if since_s > (smi_words.FIRST_OUTPUT_S if first else smi_words.SILENT_S + self._interval_ms / 1000):
             sentence = smi_words.silent(since_s, first=first)
             self._driver = ("silent", "", self._version)
+            self._silence_told_s = at.client_s
             yield _driver(at, "silent", sentence, self._version, silent_s=round(since_s, 1))
 
     def ended(self, code: int | None, at: Moment) -> Iterator[AnyEvent]:
@@ -129,7 +135,7 @@ class SmiGpus:
             row = Row(at.wall_s, "", {"used": line})
             row = row if row.trouble else Row(at.wall_s, "", {"used": f"the GPU is lost: {line}"})
             self._add(lost, row, at)
-        if line not in self._told and self._facts:
+        if line not in self._told and self._facts and len(self._told) < _TOLD:
             self._told.add(line)
             yield _notice(at, "warning", f"nvidia-smi says: {line[:_SAID]}")
 
@@ -192,8 +198,8 @@ class SmiGpus:
                 known = field in _TEXTS or (field == "reasons" and cell.startswith("0x")) or told_lost(cell)
                 if not known and row.number(field) is None and (field, cell) not in self._odd:
                     found.setdefault((field, cell), index)
-        self._odd |= found.keys()
-        if found:
+        if found and len(self._odd) < _TOLD:
+            self._odd |= found.keys()
             said = [f"{self._fields.get(f, f)} of GPU {i}: {c or 'nothing'}" for (f, c), i in found.items()]
             yield _notice(at, "info", f"no number from nvidia-smi, so not known: {'; '.join(said)}"[:600])
 

@@ -76,7 +76,7 @@ hello() {
   say h uid "$(id -u)"
   b=; read -r b </proc/sys/kernel/random/boot_id
   say h boot_id "$b"
-  say h cpus "$(nproc || getconf _NPROCESSORS_ONLN || grep -c ^processor /proc/cpuinfo)"
+  say h cpus "$(nproc --all || getconf _NPROCESSORS_CONF || grep -c ^processor /proc/cpuinfo)"
   while read -r name value _; do
     [ "$name" = MemTotal: ] && say h memory_kib "$value"
   done </proc/meminfo
