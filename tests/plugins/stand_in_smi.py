@@ -14,7 +14,8 @@ from typing import Any
 
 def main(state_file: Path, arguments: list[str]) -> int:
     """Print until told to end."""
-    given = dict(argument.partition("=")[::2] for argument in arguments if argument.startswith("--"))
+    options = [argument.partition("=") for argument in arguments if argument.startswith("--")]
+    given = {name: value for name, _, value in options}
     assert given["--format"] == "csv,noheader,nounits"
     fields = given["--query-gpu"].split(",")
     interval_s = int(arguments[arguments.index("-lms") + 1]) / 1000

@@ -35,7 +35,8 @@ async def begin(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Begin]:
 
     def start(opener: Opener, log: Path | None = None, **more: Any) -> Watching:
         request = WatchRequest(matchers=[], interval_s=0.2)
-        source = AgentSource(opener, request, **({"reconnect": True, "plain_shell": True} | more))
+        options: dict[str, Any] = {"reconnect": True, "plain_shell": True, **more}
+        source = AgentSource(opener, request, **options)
         if log is not None:
             source.send(FollowRequest(pid=None, log_path=str(log)))
         started.append(Watching(source))
