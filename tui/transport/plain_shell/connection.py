@@ -140,7 +140,7 @@ class ShellConnection:
                 sentence = f"the host's shell said nothing of use within {self._timeout_s:g} s"
                 raise LinkFault("timeout", sentence + said(b"", self._pipe.errors()), retry=True)
             return
-        if self._probing is not None and self._probing.done():
+        if self._probing is not None and self._probing.done() and not self._probing.cancelled():
             self._probing.result()  # it never ends by itself: an error of ours is raised here
         self._log.step(now.client_s)
         if self._gpus is not None:
