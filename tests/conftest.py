@@ -27,6 +27,8 @@ pytest_plugins = [
     "watched_stacks",
     "odd_server",
     "wrapped_host",
+    "bare_host",
+    "ready_server",
 ]
 
 

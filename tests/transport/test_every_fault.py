@@ -103,6 +103,10 @@ PRODUCED = {
         "test_a_line_without_end_is_an_error": "long_line",
         "test_an_invalid_message_is_an_error_with_its_text": "bad_message",
     },
+    "plain_shell/test_connection.py": {
+        "test_a_shell_that_ends_is_a_lost_link": "shell_over",
+        "test_a_shell_that_says_nothing_is_given_up": "shell_silent",
+    },
     "test_wrapped_agent.py": {
         "test_what_does_not_start_inside_is_said_to_be_inside": "ended_early_inside cut_early",
         "test_a_cut_that_the_program_ends_with_0_is_a_lost_link_and_is_taken_up_again": "agent_over",

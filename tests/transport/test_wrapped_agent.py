@@ -240,8 +240,8 @@ async def test_what_does_not_start_inside_is_said_to_be_inside(
     inside = wrapper("docker", "vllm")
     opener = wrapped_opener(local_opener(), inside, None)
     with pytest.raises(LinkFault, match="python3 did not start in docker:vllm within 1 s"):
-        await start(opener, None, 1.0, f"in {inside.place(None)}")
+        await start(opener, None, 1.0, place=f"in {inside.place(None)}")
     for status, told in ((0, "the agent ended before it began"), (3, "with status 3 before it began")):
         python.write_text(f"#!/bin/sh\nexit {status}\n")
         with pytest.raises(LinkFault, match=f"{told} in docker:vllm"):
-            await start(opener, None, 5.0, f"in {inside.place(None)}")
+            await start(opener, None, 5.0, place=f"in {inside.place(None)}")

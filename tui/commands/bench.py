@@ -1,18 +1,16 @@
 """Benchmarks over a source that nobody else iterates: fire one after another and wait for each result."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from tui.benchmark import BenchProgress, BenchRecords, BenchResult, Percentiles
+from tui.benchmark import BenchProgress, BenchRecords, BenchResult
 from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import BenchCancelRequest, BenchRequest
 from tui.source import Source
+from tui.transport.refused_bench import without_figures
 
 CANCEL_S = 5.0
-NO_SAMPLES = Percentiles(mean=None, p50=None, p90=None, p99=None, samples=0)
 
 
 class SourceEnded(Exception):
@@ -157,36 +155,3 @@ def _end_of(event: AnyEvent, *, reached: bool) -> str:
     ):
         return event.sentence
     return ""
-
-
-def without_figures(
-    request: BenchRequest, outcome: Literal["failed", "cancelled"], sentence: str
-) -> BenchResult:
-    """Return the result of a run of which nothing was measured."""
-    now_s = time.monotonic()
-    return BenchResult(
-        mono_s=now_s,
-        wall_s=time.time(),
-        client_s=now_s,
-        run=request.run,
-        outcome=outcome,
-        sentence=sentence,
-        spec=request.spec,
-        model=request.spec.model,
-        completed=0,
-        failed=0,
-        failures={},
-        ttft_ms=NO_SAMPLES,
-        itl_ms=NO_SAMPLES,
-        tpot_ms=NO_SAMPLES,
-        e2e_ms=NO_SAMPLES,
-        output_tokens=None,
-        input_tokens=None,
-        tokens_counted_by=None,
-        duration_s=None,
-        output_tokens_per_s=None,
-        requests_per_s=None,
-        achieved_concurrency=None,
-        client_cpu_fraction=None,
-        measured_on=request.measured_on,
-    )

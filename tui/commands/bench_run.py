@@ -12,7 +12,7 @@ from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchProgress, BenchRecords, BenchResult, BenchSpec
 from tui.commands import bench_keep, bench_plan, start
 from tui.commands.ask import terminal_asker
-from tui.commands.bench import Heard, Listeners, SourceEnded, bench, without_figures
+from tui.commands.bench import Heard, Listeners, SourceEnded, bench
 from tui.commands.bench_find import NoServer, find, for_server
 from tui.commands.bench_tell import Teller, agrees, can_ask
 from tui.engines.counters import counters_for, figures_of
@@ -23,6 +23,7 @@ from tui.settings import Choices
 from tui.source import Source
 from tui.terminal import exit_signals
 from tui.transport.clean import clean
+from tui.transport.refused_bench import without_figures
 from tui.watch.options import WatchOptions
 from tui.watch.proving import prove_request
 from tui.watch.state import WatchState

@@ -112,7 +112,7 @@ def complete(state: WatchState) -> bool:
         return _asked(state)
     gpus = any(gpu.sample is not None for gpu in state.gpus.by_index.values())
     no_gpus = state.driver is not None and state.driver.state != "ok"
-    found = state.target is not None or state.choice.sentence != ""
+    found = state.target is not None or state.choice.sentence != "" or state.without_python
     return (gpus or no_gpus) and found and (state.wanted is None or _asked(state)) and _judged(state)
 
 

@@ -228,7 +228,7 @@ def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = No
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
     if is_here(choices):
         return local_agent(options)
-    return remote_agent(host, choices, options, asker=asker)
+    return remote_agent(host, choices, options, asker=asker, plain_shell=True)
 
 
 def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
@@ -241,17 +241,25 @@ def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
 
 
 def remote_agent(
-    host: str, choices: Choices, options: WatchOptions, *, gpus: bool = True, asker: Asker | None = None
+    host: str,
+    choices: Choices,
+    options: WatchOptions,
+    *,
+    gpus: bool = True,
+    asker: Asker | None = None,
+    plain_shell: bool = False,
 ) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault.
 
-    With a container, pod or job chosen it is the agent in there, on that host or on this machine.
+    With a container, pod or job chosen it is the agent in there, on that host or on this machine. With
+    ``plain_shell`` a shell takes its place where there is no fit Python.
     """
     inside = inside_of(choices)
     if inside is not None and host == LOCAL:
         from tui.transport.local import local_opener
 
-        return _agent_inside(local_opener(), inside, None, watch_request(options, gpus=gpus))
+        watch = watch_request(options, gpus=gpus)
+        return _agent_inside(local_opener(), inside, None, watch, plain_shell=plain_shell)
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
@@ -271,10 +279,17 @@ def remote_agent(
     watch = watch_request(options, gpus=gpus)
     stays = asker is not None and asker.later
     if inside is None:
-        expects = opener.expects_question
-        source = AgentSource(opener, watch, reconnect=True, expects_question=expects, stays=stays)
+        source = AgentSource(
+            opener,
+            watch,
+            reconnect=True,
+            expects_question=opener.expects_question,
+            plain_shell=plain_shell,
+            stays=stays,
+        )
     else:
-        source = _agent_inside(opener, inside, host, watch, opener.expects_question, stays=stays)
+        asks = opener.expects_question
+        source = _agent_inside(opener, inside, host, watch, asks, plain_shell=plain_shell, stays=stays)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
@@ -287,6 +302,7 @@ def _agent_inside(
     watch: WatchRequest,
     expects_question: Callable[[], Awaitable[bool]] | None = None,
     *,
+    plain_shell: bool,
     stays: bool = False,
 ) -> "AgentSource":
     """Return the agent in a container, pod or job of the host that the opener leads to (None: here)."""
@@ -301,6 +317,7 @@ def _agent_inside(
         expects_question=expects_question,
         place=inside.place(host),
         stays=stays,
+        plain_shell=plain_shell,
     )
 
 

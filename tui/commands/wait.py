@@ -121,6 +121,8 @@ def ending_of(state: WatchState, *, restarts: bool, fail_on: Collection[Word] = 
         if state.link.fault == "usage":
             raise UsageFault(state.link.sentence)
         return Ending("lost", state.link.fault or "lost", state.link.sentence)
+    if state.without_python and state.choice.sentence:  # nobody can tell it when that one is ready
+        raise UsageFault(state.choice.sentence)
     if state.outcome == "failed":
         return None if restarts else Ending("failed", state.fault, state.reason)
     return _given_up(state, fail_on, restarts=restarts)

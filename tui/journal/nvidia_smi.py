@@ -5,14 +5,14 @@ name no zone: seconds of such a clock here count from the year 1, so that two of
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
-from tui.events import GpuDetail, GpuDetails, GpuDriver, GpuFact, GpuFacts, Gpus, GpuSample
+from tui.events import GpuDetails, GpuDriver, GpuFact, GpuFacts, Gpus
 from tui.journal.reader import RecordingFault
+from tui.transport.smi_row import DETAILS, NAMES, Row, row_detail, row_fact, row_sample
 
 SmiEvent = GpuDriver | GpuFacts | Gpus | GpuDetails
 GPUS = 256
@@ -21,67 +21,14 @@ COLUMNS = 512
 CELL = 256
 _DAY_S = 86_400
 _TIME = re.compile(r"(\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
-_NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,9})?")
-_MASK = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _UNIT = re.compile(r"\s*\[[^\]]*\]\s*\Z")
-_LOST = re.compile(r"\bis lost\b|\bGPU lost\b", re.IGNORECASE)
-_BROKEN = re.compile(r"\bERR!|\[Unknown Error\]|requires reset", re.IGNORECASE)
 # Rows of one round are printed within milliseconds of each other.
 _LEAST_GAP_S = 0.02
 _SAMPLED_ROWS = 1000
 _ROUND_ROWS = 33
 
-# What a column is called, by the field that it fills; the first that is there counts.
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "time": ("timestamp",),
-    "index": ("index",),
-    "uuid": ("uuid", "gpu_uuid"),
-    "bus_id": ("pci.bus_id", "gpu_bus_id"),
-    "name": ("name", "gpu_name"),
-    "driver": ("driver_version",),
-    "used": ("memory.used",),
-    "reserved": ("memory.reserved",),
-    "total": ("memory.total",),
-    "utilisation": ("utilization.gpu",),
-    "memory_utilisation": ("utilization.memory",),
-    "power": ("power.draw.instant", "power.draw", "power.draw.average"),
-    "limit": ("enforced.power.limit", "power.limit"),
-    "temperature": ("temperature.gpu",),
-    "sm_clock": ("clocks.current.sm", "clocks.sm", "clocks.current.graphics", "clocks.gr"),
-    "memory_clock": ("clocks.current.memory", "clocks.mem"),
-    "reasons": ("clocks_event_reasons.active", "clocks_throttle_reasons.active"),
-    "ecc": ("ecc.errors.uncorrected.volatile.total",),
-    "generation": ("pcie.link.gen.gpucurrent", "pcie.link.gen.current"),
-    "width": ("pcie.link.width.current",),
-    "generation_max": ("pcie.link.gen.gpumax", "pcie.link.gen.max"),
-    "width_max": ("pcie.link.width.max",),
-}
-_DETAILS = ("temperature", "sm_clock", "memory_clock", "reasons", "ecc", "generation", "width")
-_KNOWN = frozenset(name for names in _NAMES.values() for name in names)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table: when it was read, which GPU it is of ("" where it does not say), its cells."""
-
-    wall_s: float
-    gpu: str
-    cells: Mapping[str, str]
-
-    def text(self, field: str) -> str | None:
-        """Return a cell, None where there is none or the driver does not say."""
-        text = self.cells.get(field, "")
-        return None if not text or text.startswith("[") or text in ("N/A", "ERR!") else text
-
-    def number(self, field: str) -> float | None:
-        """Return a cell's number without its unit, None where there is none."""
-        found = _NUMBER.match(self.text(field) or "")
-        return None if found is None else float(found[0])
-
-    def whole(self, field: str) -> int | None:
-        """Return a cell's whole number, None where there is none."""
-        number = self.number(field)
-        return None if number is None else int(number)
+_KNOWN = frozenset(name for names in NAMES.values() for name in names)
+_DIGITS = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,9})?")
 
 
 class SmiTable:
@@ -162,7 +109,7 @@ class _Rows:
         self._width = len(names)
         self._columns = {
             field: names.index(found)
-            for field, known in _NAMES.items()
+            for field, known in NAMES.items()
             if (found := next((name for name in known if name in names), None)) is not None
         }
         if "time" not in self._columns:
@@ -199,7 +146,7 @@ def _is_header(cells: list[str]) -> bool:
 
 
 def _is_row(cells: list[str]) -> bool:
-    return any(_TIME.fullmatch(cell) or _NUMBER.match(cell) for cell in cells)
+    return any(_TIME.fullmatch(cell) or _DIGITS.match(cell) for cell in cells)
 
 
 def _seconds(text: str) -> float | None:
@@ -264,7 +211,7 @@ class _Book:
                 mono_s=wall_s, wall_s=wall_s, client_s=wall_s, state="ok", sentence="", version=version
             )
         known = dict(self._facts)
-        self._facts.update({index: _fact(index, row, known.get(index)) for index, row in rows})
+        self._facts.update({index: row_fact(index, row, known.get(index)) for index, row in rows})
         if self._facts != known:
             facts = [self._facts[index] for index in sorted(self._facts)]
             yield GpuFacts(mono_s=wall_s, wall_s=wall_s, client_s=wall_s, gpus=facts)
@@ -272,11 +219,11 @@ class _Book:
             mono_s=wall_s,
             wall_s=wall_s,
             client_s=wall_s,
-            gpus=[_sample(index, row) for index, row in rows],
+            gpus=[row_sample(index, row) for index, row in rows],
             cost_ms=0.0,
         )
-        if rows and any(field in rows[0][1].cells for field in _DETAILS):
-            details = [_detail(index, row) for index, row in rows]
+        if rows and any(field in rows[0][1].cells for field in DETAILS):
+            details = [row_detail(index, row) for index, row in rows]
             yield GpuDetails(mono_s=wall_s, wall_s=wall_s, client_s=wall_s, gpus=details, cost_ms=0.0)
 
     def _index(self, gpu: str, row: Row) -> int | None:
@@ -284,55 +231,3 @@ class _Book:
         if index is None and "index" not in row.cells and len(self._indexes) < GPUS:
             index = self._indexes.setdefault(gpu, len(self._indexes))
         return index if index is not None and 0 <= index < GPUS else None
-
-
-def _fact(index: int, row: Row, before: GpuFact | None) -> GpuFact:
-    if before is not None and _trouble(row) is not None:
-        return before
-    return GpuFact(
-        index=index,
-        uuid=row.text("uuid"),
-        name=row.text("name"),
-        bus_id=row.text("bus_id"),
-        memory_total_mib=row.number("total"),
-        power_limit_w=row.number("limit"),
-        pcie_generation_max=row.whole("generation_max"),
-        pcie_width_max=row.whole("width_max"),
-    )
-
-
-def _trouble(row: Row) -> str | None:
-    return next((text for text in row.cells.values() if _LOST.search(text) or _BROKEN.search(text)), None)
-
-
-def _sample(index: int, row: Row) -> GpuSample:
-    trouble = _trouble(row)
-    lost = trouble is not None and _LOST.search(trouble) is not None
-    used = None if lost else row.number("used")
-    # One figure that cannot be read is no trouble of the GPU.
-    failed = trouble is not None and used is None and "used" in row.cells
-    return GpuSample(
-        index=index,
-        state="lost" if lost else "error" if failed else "ok",
-        memory_used_mib=used,
-        memory_reserved_mib=row.number("reserved"),
-        memory_total_mib=row.number("total"),
-        utilisation_pct=None if lost else row.number("utilisation"),
-        memory_utilisation_pct=None if lost else row.number("memory_utilisation"),
-        power_w=None if lost else row.number("power"),
-        sentence=f"nvidia-smi says {trouble.strip('[]')}" if trouble and (lost or failed) else None,
-    )
-
-
-def _detail(index: int, row: Row) -> GpuDetail:
-    mask = _MASK.fullmatch(row.text("reasons") or "")
-    return GpuDetail(
-        index=index,
-        temperature_c=row.number("temperature"),
-        sm_clock_mhz=row.number("sm_clock"),
-        memory_clock_mhz=row.number("memory_clock"),
-        event_reasons=None if mask is None else int(mask[0], 16),
-        ecc_uncorrected=row.whole("ecc"),
-        pcie_generation=row.whole("generation"),
-        pcie_width=row.whole("width"),
-    )

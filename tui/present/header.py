@@ -12,6 +12,8 @@ FAULT_WORDS = {
     "not_http": "not HTTP",
 }
 """What a person has to mend, as it is shown."""
+LASTING = "no_python"
+"""A notice about that holds for the whole watch: it gives way to warnings alone."""
 
 
 def header(state: Meaning, client_now_s: float) -> Header:
@@ -134,7 +136,8 @@ def status(state: Meaning) -> str:
         return newest.sentence
     if state.dropped:
         return f"the link is slow: {state.dropped} samples were left out"
-    return newest.sentence if newest is not None else ""
+    lasting = next((each for each in state.notices if each.about == LASTING), newest)
+    return lasting.sentence if lasting is not None else ""
 
 
 def _nothing_here(state: Meaning) -> str:

@@ -12,10 +12,11 @@ import msgspec
 
 from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
-from tui.transport.bootstrap import ON_HOST, TIMEOUT_S, Started, start
+from tui.transport.bootstrap import ON_HOST, TIMEOUT_S, ShellToo, Started, start
 from tui.transport.connection import Connection, WireLog
 from tui.transport.faults import fault as told
 from tui.transport.pipe import LinkFault, Opener
+from tui.transport.plain_shell.connection import ShellConnection
 from tui.transport.translate import HostClock, Translator
 
 BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -33,8 +34,9 @@ class AgentSource:
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
     will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
-    pod or job the agent is, None where it is simply on the host. With ``stays`` a link that has failed rests
-    until ``try_again``, where the events would end without.
+    pod or job the agent is, None where it is simply on the host. ``plain_shell``: where there is no fit
+    Python a shell takes the agent's place, and does so again after a lost link. With ``stays`` a link that
+    has failed rests until ``try_again``, where the events would end without.
     """
 
     def __init__(
@@ -49,8 +51,11 @@ class AgentSource:
         expects_question: Callable[[], Awaitable[bool]] | None = None,
         place: str | None = None,
         stays: bool = False,
+        plain_shell: bool = False,
     ) -> None:
         self._opener = opener
+        self._plain_shell = plain_shell
+        self._in_shell = False
         self._place = place
         self._where = ON_HOST if place is None else f"in {place}"
         self._watch = watch
@@ -69,7 +74,7 @@ class AgentSource:
         self._expects_question = expects_question
         self._first: Started | LinkFault | None = None
         self._starting: asyncio.Task[Started] | None = None
-        self._connection: Connection | None = None
+        self._connection: Connection | ShellConnection | None = None
         self._reached = False
         self._goodbye = ""
         self._notes: deque[str] = deque(maxlen=_PENDING)
@@ -170,7 +175,9 @@ class AgentSource:
         started = await self._start()
         if started is None:
             return
-        connection = Connection(started, self._timeout_s, self._wire_log, self._where)
+        self._in_shell = started.in_shell
+        kind = ShellConnection if started.in_shell else Connection
+        connection = kind(started, self._timeout_s, self._wire_log, self._where)
         self._connection = connection
         self._ask_again(connection)
         try:
@@ -189,7 +196,10 @@ class AgentSource:
             raise first
         if first is not None:
             return first
-        self._starting = asyncio.create_task(start(self._opener, self._python, self._timeout_s, self._where))
+        shell = ShellToo(self._watch.ping_timeout_s, alone=self._in_shell) if self._plain_shell else None
+        self._starting = asyncio.create_task(
+            start(self._opener, self._python, self._timeout_s, shell, self._where)
+        )
         try:
             return await self._starting
         except asyncio.CancelledError:
@@ -199,7 +209,7 @@ class AgentSource:
         finally:
             self._starting = None
 
-    def _ask_again(self, connection: Connection) -> None:
+    def _ask_again(self, connection: Connection | ShellConnection) -> None:
         connection.send(self._watch)
         if self._follow is not None:
             connection.send(self._resumed(self._follow))

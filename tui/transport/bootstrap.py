@@ -14,6 +14,8 @@ from tui.transport.bundle import bundle
 from tui.transport.clean import clean
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault, Opener, Pipe
+from tui.transport.plain_shell import script
+from tui.transport.plain_shell.script import guard
 
 TIMEOUT_S = 10.0
 SOURCES_S = 120
@@ -21,8 +23,11 @@ SOURCES_S = 120
 _READ_BYTES = 64 * 1024
 _NOISE_BYTES = 1024 * 1024
 _SHOWN = 300
-_MARK = "TMINUS-"
+_MARK = script.MARK
 ON_HOST = "on the host"
+_NOT_FOUND = 127
+# A line that no stub prints: where a shell is started alone no agent is waited for.
+_NEVER = b"\0\n"
 # bash, dash and ksh name what they forbid so; nologin(8) has its own words, false(1) none.
 _RESTRICTED = re.compile(r"\brestricted\b")
 _SFTP_ONLY = re.compile(r"allows sftp connections only")  # sshd's own words for internal-sftp
@@ -47,22 +52,43 @@ _OTHERS = (
 
 
 @dataclass(frozen=True, slots=True)
+class ShellToo:
+    """That a shell may take the agent's place, without whom it ends when no ping came for ``patience_s``.
+
+    ``alone``: it did so before, and no Python is looked for.
+    """
+
+    patience_s: float
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Started:
-    """A pipe to an agent that gets its sources; ``rest`` came after the nonce, ``banner`` before it."""
+    """A pipe to an agent that gets its sources; ``rest`` came after the nonce, ``banner`` before it.
+
+    ``in_shell``: there is no fit Python, and a shell took its place (tui/transport/plain_shell).
+    """
 
     pipe: Pipe
     banner: str
     rest: bytes
+    in_shell: bool = False
 
 
 async def start(
-    opener: Opener, python: str | None = None, timeout_s: float = TIMEOUT_S, place: str = ON_HOST
+    opener: Opener,
+    python: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+    shell: ShellToo | None = None,
+    place: str = ON_HOST,
 ) -> Started:
     """Open a pipe and start the agent at its other end, with ``python`` or whatever the host has.
 
-    ``place`` says where that is, within a sentence. Raises LinkFault: what the opener gives, no_python,
-    timeout, refused or agent.
+    ``shell`` says what takes its place where there is no fit Python; None: nothing does. ``place`` says where
+    that is, within a sentence. Raises LinkFault: what the opener gives, no_python, timeout, refused or agent.
     """
+    if shell is not None and shell.alone:
+        return await _start(opener, _shell_alone(shell.patience_s), timeout_s, place)
     try:
         return await _start(opener, _direct(python or "python3"), timeout_s, place)
     except LinkFault as seen:
@@ -70,7 +96,7 @@ async def start(
             raise
         first = seen
     try:
-        return await _start(opener, _any_other(), timeout_s, place)
+        return await _start(opener, _any_other(shell), timeout_s, place)
     except LinkFault as seen:
         raise first if seen.fault == "no_python" else seen from None
 
@@ -79,21 +105,23 @@ async def _start(opener: Opener, command: "Command", timeout_s: float, place: st
     packing = asyncio.create_task(asyncio.to_thread(bundle))  # 50 ms once, while the link is made
     pipe = await opener(command.argv)
     try:
-        started = await _converse(pipe, command.nonce, timeout_s, place)
+        started = await _converse(pipe, command, timeout_s, place)
         packed = await packing
     except BaseException:
         await pipe.close()
         raise
-    pipe.write(packed.stage + packed.body)
+    if not started.in_shell:
+        pipe.write(packed.stage + packed.body)
     return started
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run on the host, and what it will print when it is there."""
+    """What to run on the host, and what it prints first: the agent, or a shell in its place."""
 
     argv: list[str]
     nonce: bytes
+    shell_nonce: bytes | None = None
 
 
 def _direct(python: str) -> Command:
@@ -101,11 +129,21 @@ def _direct(python: str) -> Command:
     return Command([python, "-ISsu", "-c", stub], nonce)
 
 
-def _any_other() -> Command:
+def _any_other(shell: ShellToo | None) -> Command:
+    """Return what starts another Python, or else the shell: both in one connection, so in one login."""
     stub, nonce = stub_and_nonce()
     test = f"import sys;sys.exit(sys.version_info<({_minimum()}))"
     tried = f"command -v $p >/dev/null 2>&1 && $p -ISsc '{test}' </dev/null && exec $p -ISsu -c '{stub}'"
-    return Command(["/bin/sh", "-c", f"for p in {_OTHERS}; do {tried}; done; exit 127"], nonce)
+    search = f"for p in {_OTHERS}; do {tried}; done; "
+    if shell is None:
+        return Command(["/bin/sh", "-c", f"{search}exit {_NOT_FOUND}"], nonce)
+    other = _shell_alone(shell.patience_s, search)
+    return Command(other.argv, nonce, other.shell_nonce)
+
+
+def _shell_alone(patience_s: float, before: str = "") -> Command:
+    nonce = secrets.token_hex(16)
+    return Command(guard(nonce, patience_s, before), _NEVER, f"{_MARK}{nonce}\n".encode("ascii"))
 
 
 def stub_and_nonce() -> tuple[str, bytes]:
@@ -119,30 +157,32 @@ def _minimum() -> str:
     return ",".join(map(str, wire.PYTHON_MINIMUM))
 
 
-async def _converse(pipe: Pipe, nonce: bytes, timeout_s: float, place: str) -> Started:
+async def _converse(pipe: Pipe, command: Command, timeout_s: float, place: str) -> Started:
     noise = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
-            rest = await _await_nonce(pipe, nonce, noise, place)
+            rest, in_shell = await _await_nonce(pipe, command, noise, place)
     except TimeoutError:
         words = said(noise, pipe.errors())
         raise fault("python_slow", place=place, seconds=f"{timeout_s:g}", it_said=words) from None
-    return Started(pipe, _one_line(bytes(noise)), rest)
+    return Started(pipe, _one_line(bytes(noise)), rest, in_shell)
 
 
-async def _await_nonce(pipe: Pipe, nonce: bytes, noise: bytearray, place: str) -> bytes:
-    """Read into ``noise`` until the nonce; return what came after it."""
+async def _await_nonce(pipe: Pipe, command: Command, noise: bytearray, place: str) -> tuple[bytes, bool]:
+    """Read into ``noise`` until a nonce; return what came after it, and whether it was the shell's."""
+    nonces = {command.nonce: False} | ({} if command.shell_nonce is None else {command.shell_nonce: True})
     while True:
         data = await pipe.read(_READ_BYTES)
         if not data:
             raise died(await pipe.close(), bytes(noise), pipe.errors(), place)
-        begin = max(0, len(noise) - len(nonce))
+        begin = max(0, len(noise) - max(map(len, nonces)))
         noise += data
-        found = noise.find(nonce, begin)
-        if found >= 0:
-            rest = bytes(noise[found + len(nonce) :])
-            del noise[found:]
-            return rest
+        for nonce, in_shell in nonces.items():
+            found = noise.find(nonce, begin)
+            if found >= 0:
+                rest = bytes(noise[found + len(nonce) :])
+                del noise[found:]
+                return rest, in_shell
         if len(noise) > _NOISE_BYTES:
             raise fault("endless_noise", place=place, limit=_NOISE_BYTES, it_said=said(noise, b""))
 
@@ -168,7 +208,7 @@ def _row(status: int | None, words: str) -> str:
         return "old_python" if status == wire.EXIT_OLD_PYTHON else "bad_source"
     if status != 0 and _RESTRICTED.search(words):
         return "restricted"
-    if status in (126, 127):
+    if status in (126, _NOT_FOUND):
         return "no_python"
     if status == 1 and (not words or _NO_LOGIN.search(words)):
         return "no_login_shell"

@@ -14,13 +14,18 @@ _DELETED = " (deleted)"
 _HUB_VARIABLES = ("HF_HOME", "HF_HUB_CACHE", "TRANSFORMERS_CACHE")
 
 
-def follow_request(server: Server | None, options: WatchOptions) -> FollowRequest | None:
+def follow_request(
+    server: Server | None, options: WatchOptions, *, finds_servers: bool = True
+) -> FollowRequest | None:
     """Return what to ask of the source: process, log and endpoints of the server.
 
     Without a server a URL (or port) in the options is probed alone; None when there is nothing to follow.
+    Where the source finds no servers, a log in the options is followed alone.
     """
     if server is None:
         url = options.url or (f"http://127.0.0.1:{options.port}" if options.port is not None else None)
+        if url is None and options.log_path is not None and not finds_servers:
+            return FollowRequest(pid=None, log_path=options.log_path)
         if url is None:
             return None
         return FollowRequest(pid=None, log_path=options.log_path, probe=_plan(None, url, options))

@@ -1,6 +1,7 @@
 """One load of one server: everything that begins anew when the server does."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ from tui.engines.generic import GENERIC
 from tui.engines.marks import Mark, MarkKind, Progress, Speaker, somebodys_request, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.reader import Heard
-from tui.engines.registry import engine_serving
+from tui.engines.registry import EngineGuess, engine_serving
 from tui.events import Exit, Log, LogSource, Probe
 from tui.requests import FollowRequest
 from tui.watch.follow import expected_model
@@ -103,6 +104,7 @@ class Load:
         self.heard_from: list[Speaker] = []
         self.downloading = False
         self._news = LogNews()
+        self._guess = EngineGuess()
         self._log_phase: Phase | None = None
         self._line_phase: Phase | None = None
         self._reached: tuple[Phase, Progress | None] | None = None
@@ -160,6 +162,13 @@ class Load:
             self.blind = False
         if self.server is None:
             self._check_refused(probe.mono_s)
+
+    def guess_engine(self, lines: Sequence[str]) -> None:
+        """Know the engine by its log where no process tells: from the first lines that only it writes."""
+        if self.engine is not None or self.server is not None:
+            return
+        decided = (self._guess.read(line) for line in lines)
+        self._know_engine(next((engine for engine in decided if engine is not None), None))
 
     def _know_engine(self, engine: Engine | None) -> None:
         if engine is not None:

@@ -107,6 +107,11 @@ class Meaning:
         return self.hello is not None and self.hello.protocol == 0
 
     @property
+    def without_python(self) -> bool:
+        """Whether a shell watches in place of an agent: no process is seen, so no server is found."""
+        return self.hello is not None and not self.hello.python and not self.without_agent
+
+    @property
     def target(self) -> Server | None:
         """The server that is followed, None when there is none (yet, or any more)."""
         return None if self._load is None or self._load.ended else self._load.server

@@ -40,7 +40,7 @@ from tui.watch.ladder import OPEN
 from tui.watch.load import Load
 from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
-from tui.watch.target import SAME_S, Server, choose, servers
+from tui.watch.target import SAME_S, Choice, Server, choose, servers
 from tui.watch.verdict.verdict import Verdict
 
 # fmt: off
@@ -56,6 +56,7 @@ JUDGE_S = 1.0
 """How often a load is judged whose outcome has not changed."""
 JUDGE_READY_S = 5.0
 """How often a server is judged that is ready and calm: what may become of it then takes 30 s and more."""
+NAME_IT = "no python3 on {host}, so servers are not found there: give --port N, and --log PATH"
 GONE = "rank gone"
 """What a notice is about that a rank or another part of the server has gone."""
 
@@ -156,6 +157,10 @@ class WatchState(Meaning):
             self._note(event, "warning", f"{event.host} was restarted since it was last heard")
         self._clock.reset()
         self.hello = event
+        if self.without_python:
+            self._wanted = self._wanted or follow_request(None, self.options, finds_servers=False)
+            if self._wanted is None or self._wanted.probe is None:
+                self.choice = Choice("none", None, NAME_IT.format(host=event.place or event.host))
 
     def _take_probe(self, probe: Probe) -> None:
         load = self._load
@@ -192,6 +197,8 @@ class WatchState(Meaning):
             return
         load = self._load if self._load is not None else self._begin(None, event)
         told = load.log_failure
+        if self.without_python:
+            load.guess_engine(event.lines)
         load.take_log(event, self.log)
         if load.heard_from:
             self.judging.said(load.heard_from, event.mono_s)
@@ -284,6 +291,8 @@ class WatchState(Meaning):
             self.passed = self.course
         self._wanted = follow_request(server, self.options)
         self._load = Load(server, self.options, self._wanted, event.mono_s)
+        if self.without_python:
+            self._load.ladder.process("unknown", "not seen without python3", event.mono_s)
         self.loads += 1
         self.lost = None
         self.provenance = None

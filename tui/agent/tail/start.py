@@ -77,11 +77,11 @@ def _last_match(
     newline = block.find(b"\n", 0, len(block) - 1) if begin > 0 else -1
     begin += newline + 1
     lines = block[newline + 1 :]
-    found = max(_last_in(lines, pattern) for pattern in patterns)
+    found = max(last_in(lines, pattern) for pattern in patterns)
     return (begin + found if found >= 0 else None), begin
 
 
-def _last_in(lines: bytes, pattern: re.Pattern[bytes]) -> int:
+def last_in(lines: bytes, pattern: re.Pattern[bytes]) -> int:
     """Return where the last line begins in which the pattern is found, -1 when there is none."""
     found, position = -1, 0
     while position <= len(lines):

@@ -1,0 +1,280 @@
+"""The log of a host without Python: the shell keeps the file open, and dd reads on where it stopped.
+
+The client asks for each piece, so that a flooding log never fills the link. Rotation is seen by the name's
+inode and truncation by the size. What was in a file between the last piece and its truncation, or in one that
+was rotated away while the link was down, cannot be found again: that is told as a gap.
+"""
+
+import re
+import zlib
+from collections.abc import Callable
+from typing import Literal
+
+from tui.agent import wire
+from tui.agent.tail.start import compiled
+from tui.events import AnyEvent, Gap, LogSource, Notice
+from tui.requests import FollowRequest, LogPosition
+from tui.transport.plain_shell.backlog import Backlog
+from tui.transport.plain_shell.clock import ShellClock
+from tui.transport.translate import LogBytes
+
+PIECE_BLOCKS = 4
+"""So many blocks of 64 KiB are read at once."""
+_BUSY_S, _IDLE_S, _MISSING_S = 0.25, 0.5, 1.0
+_BUSY_BYTES = 64 * 1024
+_QUIET_LOOKS = 3
+"""A writer that was told to reopen its log may finish its line in the old file first."""
+
+Message = AnyEvent | LogBytes
+State = Literal["open", "missing", "unreadable", "not_a_file"]
+_STATES: dict[str, tuple[State, str]] = {
+    "missing": ("missing", "does not exist yet; waiting for it"),
+    "not_a_file": ("not_a_file", "is no file; name the file that the server writes to"),
+    "unreadable": ("unreadable", "cannot be read by this user; trying again"),
+}
+
+
+class ShellLog:
+    """Follows one log at a time. ``send`` takes commands for the shell, ``tell`` what was found."""
+
+    def __init__(
+        self, send: Callable[[str], None], tell: Callable[[Message], None], clock: ShellClock
+    ) -> None:
+        self._send = send
+        self._tell = tell
+        self._clock = clock
+        self._path = ""
+        self._patterns: list[re.Pattern[bytes]] = []
+        self._resume: LogPosition | None = None
+        self._said: tuple[str, str] = ("", "")
+        self._anew = False
+        self._waits = False
+        self._stale = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the file, not its name."""
+        self._inode: str | None = None
+        self._offset = 0
+        self._last = b""
+        self._check: LogPosition | None = None
+        self._backlog: Backlog | None = None
+        self._fresh = True
+        self._piece: bytearray | None = None
+        self._due_s = 0.0
+        self._quiet = 0
+
+    def follow(self, request: FollowRequest) -> None:
+        """Take up a follow request; one for the log that is being read anyway changes nothing."""
+        path = request.log_path or ""
+        if path == self._path:
+            return
+        self._forget()
+        self._stale = self._waits  # what is still to come tells of the log before
+        self._path, self._anew = path, False
+        if not path.isprintable():
+            self._path = ""
+            self._notice("a log whose path holds control characters cannot be read without python3")
+        self._patterns = _compiled(request.first_lines)
+        resume = request.resume
+        self._resume = resume if resume is not None and resume.path == path else None
+
+    def step(self, now_s: float) -> None:
+        """Send what is due (client's clock)."""
+        if not self._path or self._waits or now_s < self._due_s:
+            return
+        self._waits = True
+        self._send(f"o {self._path}" if self._inode is None else f"r 0 {PIECE_BLOCKS}")
+
+    # What the shell says.
+
+    def opened(self, words: str) -> None:
+        """Take in how the opening went: its state, the inode and the size."""
+        if self._is_stale():
+            return
+        state, inode, size = (*words.split(" "), "", "")[:3]
+        if state != "open" or not size.isdigit():
+            self._due_s = self._clock.now().client_s + _MISSING_S
+            self._source(*_STATES.get(state, _STATES["unreadable"]))
+            return
+        begin = self._begin(int(size))
+        self._inode, self._offset = inode, begin
+        self._waits = True
+        self._send(f"r {begin} {PIECE_BLOCKS}")
+
+    def begins(self) -> None:
+        """Take in that the log follows."""
+        self._piece = bytearray()
+
+    def data(self, data: bytes) -> None:
+        """Take bytes of the log; what comes at other times is nobody's."""
+        if self._piece is not None:
+            self._piece += data
+
+    def piece_over(self, words: str) -> None:
+        """Take in that a piece is over: inode and size of the open file, and of what its name is now."""
+        data, self._piece = bytes(self._piece or b""), None
+        if self._is_stale():
+            return
+        _, size, named, _ = (*words.split(" "), "-", "-", "-", "-")[:4]
+        end = int(size) if size.isdigit() else self._offset + len(data)
+        now_s = self._clock.now().client_s
+        self._due_s = now_s if len(data) >= _BUSY_BYTES else now_s + (_BUSY_S if data else _IDLE_S)
+        if data:
+            self._quiet = 0
+            self._take(data, end)
+        elif end < self._offset:
+            self._truncated()
+        else:
+            self._look_at_name(named)
+        if self._backlog is not None and (not data or self._offset >= self._backlog.end):
+            self._end_backlog(end)
+
+    def _is_stale(self) -> bool:
+        """Take in that an answer has come; say whether it is of a log that is no longer followed."""
+        stale, self._stale, self._waits = self._stale, False, False
+        return stale
+
+    # Where to begin.
+
+    def _begin(self, size: int) -> int:
+        """Return the offset at which to read on, or for the first time."""
+        resume, self._resume = self._resume, None
+        if resume is not None and size >= resume.offset:
+            self._check, self._fresh = resume, False
+            self._source("open", "is read on from where it was read to")
+            return resume.offset - resume.fingerprint_bytes
+        if resume is not None:
+            self._other_file()
+        if resume is not None or self._anew:
+            self._source("open", "is read from its beginning: it is a new file")
+            return 0
+        self._backlog = Backlog(size, self._patterns)
+        return self._backlog.begin
+
+    def _end_backlog(self, end: int) -> None:
+        backlog, self._backlog = self._backlog, None
+        if backlog is None:
+            return
+        start = backlog.start()
+        self._source("open", start.words)
+        if start.skipped_bytes:
+            sentence = f"the first {start.skipped_bytes} bytes of {self._path} were not read"
+            self._gap(start.skipped_bytes, "backlog", sentence)
+        self._emit(backlog.data[start.offset :], end)
+
+    # What was read.
+
+    def _take(self, data: bytes, end: int) -> None:
+        self._offset += len(data)
+        self._last = (self._last + data[-wire.FINGERPRINT_BYTES :])[-wire.FINGERPRINT_BYTES :]
+        if self._backlog is not None:
+            self._backlog.data += data
+            return
+        check, self._check = self._check, None
+        if check is not None:
+            known = data[: check.fingerprint_bytes]
+            if zlib.crc32(known) != check.fingerprint_crc:
+                self._other_file()
+                self._again()
+                return
+            data = data[check.fingerprint_bytes :]
+        if data:
+            self._emit(data, end)
+
+    def _emit(self, data: bytes | bytearray, end: int) -> None:
+        at, fresh = self._clock.now(), self._fresh
+        self._fresh = False
+        if not data and not fresh:
+            return
+        self._tell(
+            LogBytes(
+                mono_s=at.mono_s,
+                wall_s=at.wall_s,
+                path=self._path,
+                device=0,
+                inode=int(self._inode or 0),
+                offset=self._offset,
+                fingerprint_bytes=len(self._last),
+                fingerprint_crc=zlib.crc32(self._last),
+                behind_bytes=max(0, end - self._offset),
+                data=bytes(data),
+                fresh=fresh,
+            )
+        )
+
+    # Rotation and truncation.
+
+    def _look_at_name(self, named: str) -> None:
+        """Leave a file that was rotated away once it has been read to its end."""
+        self._quiet = self._quiet + 1 if named not in ("-", self._inode) else 0
+        if self._quiet >= _QUIET_LOOKS:
+            self._again()
+
+    def _truncated(self) -> None:
+        sentence = f"{self._path} was truncated: what was written shortly before may be lost"
+        self._gap(None, "truncated", sentence)
+        self._again()
+
+    def _other_file(self) -> None:
+        sentence = f"{self._path} is another file than before: lines of the one before may be lost"
+        self._gap(None, "replaced", sentence)
+
+    def _again(self) -> None:
+        """Open the name anew and read from the beginning."""
+        self._forget()
+        self._anew = True
+
+    # Telling.
+
+    def _source(self, state: State, words: str) -> None:
+        if (state, words) == self._said:
+            return
+        self._said = (state, words)
+        at = self._clock.now()
+        self._tell(
+            LogSource(
+                mono_s=at.mono_s,
+                wall_s=at.wall_s,
+                client_s=at.client_s,
+                path=self._path,
+                state=state,
+                sentence=f"{self._path} {words}",
+            )
+        )
+
+    def _gap(
+        self, lost_bytes: int | None, why: Literal["truncated", "replaced", "backlog"], sentence: str
+    ) -> None:
+        at = self._clock.now()
+        self._tell(
+            Gap(
+                mono_s=at.mono_s,
+                wall_s=at.wall_s,
+                client_s=at.client_s,
+                path=self._path,
+                lost_bytes=lost_bytes,
+                why=why,
+                sentence=sentence,
+            )
+        )
+
+    def _notice(self, sentence: str) -> None:
+        at = self._clock.now()
+        self._tell(
+            Notice(
+                mono_s=at.mono_s,
+                wall_s=at.wall_s,
+                client_s=at.client_s,
+                level="warning",
+                about="log",
+                sentence=sentence,
+            )
+        )
+
+
+def _compiled(first_lines: list[str]) -> list[re.Pattern[bytes]]:
+    try:
+        return compiled(first_lines)
+    except re.error:
+        return []  # a start's first line cannot be told then: all that was fetched is read
