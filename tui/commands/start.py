@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,9 +140,16 @@ def open_session(choices: Choices, *, recorded: bool = True, asker: Asker | None
     return session_over(choices, options, source_for(choices, options, asker), recorded=recorded)
 
 
-def session_over(choices: Choices, options: WatchOptions, source: Source, *, recorded: bool) -> Session:
-    """Return a session over a source."""
-    first, *others = workloads_for(choices)
+def session_over(
+    choices: Choices,
+    options: WatchOptions,
+    source: Source,
+    *,
+    recorded: bool,
+    workloads: Sequence[Workload] | None = None,
+) -> Session:
+    """Return a session over a source; ``workloads`` as of ``workloads_for``, where they are known."""
+    first, *others = workloads or workloads_for(choices)
     return Session(
         source,
         options,
