@@ -18,7 +18,7 @@ from tui.transport.asking import Asker
 from widgets.values import HostRow, ScreenValues
 
 PATIENCE_S = 3.0
-"""So long after the last question the screen waits for those that are expected; later ones come in dialogs."""
+"""So long after the last question the screen waits for those that are expected; later ones are dialogs."""
 _LOOK_S = 0.1
 
 
