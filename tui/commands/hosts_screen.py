@@ -18,7 +18,7 @@ from tui.transport.asking import Asker
 from widgets.values import HostRow, ScreenValues
 
 PATIENCE_S = 3.0
-"""So long after the last question the screen waits for those that are expected; later ones are dialogs."""
+"""So long after a first host was heard and a last question answered the screen waits for further ones."""
 _LOOK_S = 0.1
 
 
@@ -74,6 +74,7 @@ class Show:
         table = HostTable(self.hosts)
         self.views = [HostView(host, index, table) for index, host in enumerate(self.hosts)]
         self.app: HostsApp | None = None
+        self._heard_s: float | None = None
         self.watching = [asyncio.create_task(self._follow(index)) for index in range(len(self.hosts))]
         for task in self.watching:
             task.add_done_callback(self._broken)
@@ -92,8 +93,12 @@ class Show:
             each.cancel()
 
     def _is_quiet(self) -> bool:
-        turns = self._turns
-        return turns is None or (not turns.open and time.monotonic() - turns.last_s > PATIENCE_S)
+        turns, heard_s = self._turns, self._heard_s
+        if turns is None:
+            return True
+        if turns.open or heard_s is None:
+            return False
+        return time.monotonic() - max(turns.last_s, heard_s) > PATIENCE_S
 
     async def run(self, app: HostsApp) -> int:
         """Run the screen; what is asked from now on is asked in dialogs."""
@@ -107,6 +112,8 @@ class Show:
         host, view = self.hosts[index], self.views[index]
         async for _ in host.updates():
             app = self.app
+            if self._heard_s is None and host.session.state.hello is not None:
+                self._heard_s = time.monotonic()
             if app is None:
                 continue
             view.width = app.size.width
