@@ -14,6 +14,7 @@ from tui.commands.wait import Ending, Printer, cut_short, decide, tell_end
 from tui.replay.ending import EXIT_CODES
 from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals
+from tui.watch.state import WatchState
 
 WORST: tuple[Outcome, ...] = ("failed", "lost", "timeout", "ready")
 """What the exit code goes by, the worst first: a server that died is surer than a host that was not heard."""
@@ -62,8 +63,7 @@ class HostWait:
     @property
     def attends(self) -> bool:
         """Whether its server is a node that answers nobody: another one of the load does."""
-        state = self.host.session.state
-        return state.options.url is None and state.shown is not None and not state.shown.arguments.serves_api
+        return attends(self.host.session.state)
 
     async def run(self) -> None:
         """Follow the host until its state says how the wait for it ends."""
@@ -85,6 +85,11 @@ class HostWait:
             self.end(cut_short(self.host.session.state, code, self.host.choices))
 
 
+def attends(state: WatchState) -> bool:
+    """Return whether what is followed is a node of a load on several hosts that is never asked itself."""
+    return state.options.url is None and state.shown is not None and not state.shown.arguments.serves_api
+
+
 async def wait_hosts(choices: Choices, turns: Turns | None, began_s: float) -> int:
     """Print the watches until each is decided, the time is up or a signal comes; return the exit code."""
     hosts = hosts_of(choices, turns)
@@ -93,7 +98,7 @@ async def wait_hosts(choices: Choices, turns: Turns | None, began_s: float) -> i
     watching = [asyncio.create_task(each.run()) for each in waits]
     try:
         with exit_signals(lambda code: stop.done() or stop.set_result(code)):
-            await _until_decided(waits, watching, stop, began_s + choices.timeout)
+            await until_decided(waits, watching, stop, began_s + choices.timeout)
         code = stop.result() if stop.done() else None
         for each in waits:
             each.cut_short(code)
@@ -102,12 +107,16 @@ async def wait_hosts(choices: Choices, turns: Turns | None, began_s: float) -> i
         await let_all_go(watching, hosts)
 
 
-async def _until_decided(
+async def until_decided(
     waits: Sequence[HostWait],
     watching: "Sequence[asyncio.Task[None]]",
     stop: "asyncio.Future[int]",
     until_s: float,
 ) -> None:
+    """Wait until each is decided, the time is up, or ``stop`` is set.
+
+    Once a host is ready, nodes that are never asked themselves are taken for parts of its load.
+    """
     while not stop.done() and (open_ones := [each for each in waits if each.ended is None]):
         left_s = until_s - time.monotonic()
         if left_s <= 0:
