@@ -65,7 +65,7 @@ def test_a_dead_host_is_told_at_once_and_the_others_are_waited_for(
 ) -> None:
     name_hosts(ssh_server, ["lab", "dead"], {"dead": [f"Port {free_port}"]})
     options = ("--port", "1", "--no-record", "--ssh-config", ssh_server.config_file)
-    done = tminus.run("wait", "dead", "lab", *options, "--timeout", "10s")
+    done = tminus.run("wait", "dead", "lab", *options, "--timeout", "8s")
     assert done.code == 4
     lines = done.out.splitlines()
     (lost,) = [line for line in lines if "dead: LOST after" in line]
