@@ -5,9 +5,18 @@ import time
 from pathlib import Path
 
 import pytest
+from asking_server import StartAskingServer, Wanted
+from made_up_person import Person
 from ssh_hosts import name_hosts
-from ssh_server import SshServer, make_key
+from ssh_server import SshServer, make_key, until
 from typed_terminal import AtTerminal
+
+from tui.app import HostsApp
+from tui.commands.hosts import let_all_go
+from tui.commands.hosts_screen import Show
+from tui.commands.turns import Turns
+from tui.screens.question import QuestionScreen
+from tui.settings import Choices
 
 pytestmark = [pytest.mark.ssh, pytest.mark.xdist_group("ssh")]
 
@@ -29,6 +38,12 @@ def _without_open_key(server: SshServer, names: tuple[str, ...]) -> None:
     open_key = f"  IdentityFile {server.client_key}\n"
     kept = [block.replace(open_key, "") if block.split()[0] in names else block for block in blocks]
     Path(server.config_file).write_text("".join(f"Host {block}" for block in kept))
+
+
+def _joined(path: Path, first: str, late: str) -> Path:
+    """Write both configurations into one, the host of the second under the name late."""
+    path.write_text(Path(first).read_text() + Path(late).read_text().replace("Host lab", "Host late"))
+    return path
 
 
 def _arguments(server: SshServer) -> tuple[str, ...]:
@@ -105,3 +120,33 @@ def test_a_question_that_is_given_up_ends_all_and_leaves_the_terminal_as_it_was(
     assert typed.end() == 130
     assert typed.echoes
     assert SCREEN not in typed.output
+
+
+async def test_what_is_asked_while_the_screen_is_up_is_a_dialog_that_names_its_host(
+    ssh_server: SshServer,
+    start_asking_server: StartAskingServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    asking = await start_asking_server(Wanted(password="hunter2"))
+    asking.configure(f"IdentityFile {make_key(tmp_path / 'not-taken')}")
+    name_hosts(ssh_server, ["steady"])
+    both = _joined(tmp_path / "both", ssh_server.config_file, asking.config_file)
+    choices = Choices(host="steady", others=("late",), ssh_config=str(both), port=1, record=False)
+    show = Show(choices, Turns(Person()))
+    app = HostsApp(show.views)
+    show.move_to(app)
+    try:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(lambda: isinstance(app.screen, QuestionScreen), 60)
+            assert isinstance(app.screen, QuestionScreen)
+            assert app.screen.host == "late"
+            await pilot.press(*"hunter2", "enter")
+            await until(lambda: app.screen is app.main, 60)
+            states = [host.session.state for host in show.hosts]
+            await until(lambda: all(state.hello is not None for state in states), 60)
+    finally:
+        await let_all_go(show.watching, show.hosts)
+    assert asking.tried == ["hunter2"]

@@ -19,7 +19,7 @@ from widgets.values import HostRow, ScreenValues
 
 PATIENCE_S = 3.0
 """So long after a first host was heard and a last question answered the screen waits for further ones."""
-_LOOK_S = 0.1
+_LOOK_S = 0.05
 
 
 class HostTable:
@@ -86,26 +86,22 @@ class Show:
 
     async def questions(self) -> None:
         """Wait until nothing more is expected to be asked, or nobody has been asked for a while."""
-        waits = {asyncio.create_task(host.opened.wait()) for host in self.hosts}
-        while waits and not self._is_quiet():
-            _, waits = await asyncio.wait(waits, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
-        for each in waits:
-            each.cancel()
+        while self._is_expecting():  # noqa: ASYNC110 -- a clock decides beside what could set an event
+            await asyncio.sleep(_LOOK_S)
 
-    def _is_quiet(self) -> bool:
+    def _is_expecting(self) -> bool:
         turns, heard_s = self._turns, self._heard_s
-        if turns is None:
-            return True
-        if turns.open or heard_s is None:
+        if turns is None or turns.open:
+            return turns is not None
+        if all(host.opened.is_set() for host in self.hosts):
             return False
-        return time.monotonic() - max(turns.last_s, heard_s) > PATIENCE_S
+        return heard_s is None or time.monotonic() - max(turns.last_s, heard_s) <= PATIENCE_S
 
-    async def run(self, app: HostsApp) -> int:
-        """Run the screen; what is asked from now on is asked in dialogs."""
+    def move_to(self, app: HostsApp) -> None:
+        """Go on with this screen; what is asked from now on is asked in its dialogs."""
         self.app = app
         for asker in self._askers:
             asker.move_to(app.questions)
-        return await run_screen(app)
 
     async def _follow(self, index: int) -> None:
         """Keep the state of one host up to date; leave the screen when no host can be reached at all."""
@@ -141,7 +137,9 @@ async def show_hosts(choices: Choices, turns: Turns | None) -> int:
         await show.questions()
         code = LOST
         if not none_left(show.hosts):
-            code = await show.run(HostsApp(show.views, theme=named, glyphs=glyphs, mouse=choices.mouse))
+            app = HostsApp(show.views, theme=named, glyphs=glyphs, mouse=choices.mouse)
+            show.move_to(app)
+            code = await run_screen(app)
     finally:
         await let_all_go(show.watching, show.hosts)
     for task in show.watching:
