@@ -100,7 +100,12 @@ WRONG = [
     (["wait", "--time-out", "1"], "there is no option --time-out; did you mean --timeout?"),
     (["--xyzzy"], "there is no option --xyzzy; see tminus watch --help"),
     (["wait", "--timeout"], "option '--timeout' requires an argument"),
-    (["one", "two"], "unexpected extra argument"),
+    (["explain", "--engine"], "option '--engine' requires an argument"),
+    (["wait", "one", "two", "one"], "HOST names one host twice: one"),
+    (["wait", "one", "two", "--pid", "4"], "--pid 4 is a process of one host: name one HOST, not 2"),
+    (["bench", "one", "two"], "bench takes one HOST, not 2: one, two"),
+    (["diagnose", "one", "two", "three"], "diagnose takes one HOST, not 3: one, two, three"),
+    (["gpu-box", "wait"], "put the command first: tminus wait ..."),
     (
         ["--json", "wait"],
         "put the command first: tminus wait ...; for a host of that name: tminus watch wait",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tui import settings
-from tui.settings import Choices, UsageFault, choose
+from tui.settings import Choices, UsageFault, choose, for_each_host
 
 
 def write(folder: Path, text: str) -> Path:
@@ -19,7 +19,7 @@ def test_nothing_given_means_the_defaults(tmp_path: Path) -> None:
 
 
 def test_every_setting_has_a_reader_and_a_field() -> None:
-    assert set(settings.NAMES) == set(Choices.__dataclass_fields__)
+    assert {*settings.NAMES, "others"} == set(Choices.__dataclass_fields__)
 
 
 def test_the_file_is_read(tmp_path: Path) -> None:
@@ -44,6 +44,43 @@ def test_words_may_be_a_list_in_the_file_and_each_counts_once(tmp_path: Path) ->
 
     with pytest.raises(UsageFault, match="fail_on must be stalled, hung or suspended, not '3'"):
         choose({}, {}, write(tmp_path, "fail_on = [3]\n"))
+
+
+def test_several_hosts_may_be_words_of_a_line_of_a_variable_or_a_list_in_the_file(tmp_path: Path) -> None:
+    for chosen in (
+        choose({"host": ["a", "b@c", "d"]}, {}, None),
+        choose({"host": None}, {"TMINUS_HOST": "a  b@c d"}, None),
+        choose({}, {}, write(tmp_path, 'host = ["a", "b@c", "d"]\n')),
+        choose({}, {}, write(tmp_path, 'host = "a b@c d"\n')),
+    ):
+        assert (chosen.host, chosen.others) == ("a", ("b@c", "d"))
+        assert [(each.host, each.others) for each in for_each_host(chosen)] == [
+            ("a", ()),
+            ("b@c", ()),
+            ("d", ()),
+        ]
+
+
+def test_one_host_or_none_is_what_it_was() -> None:
+    for chosen in (choose({}, {}, None), choose({"host": ["a"]}, {"TMINUS_HOST": "b c"}, None)):
+        assert chosen.others == ()
+        assert for_each_host(chosen) == (chosen,)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["a", "b", "a"], "HOST names one host twice: a"),
+        (["a", "-oProxyCommand=x"], "HOST cannot begin with a dash"),
+        (["a", "two words"], "HOST holds a space"),
+        (["a", ""], "HOST must not be empty"),
+        (["a", 3], "HOST must be text, not 3"),
+        (7, "HOST must be text, not 7"),
+    ],
+)
+def test_hosts_that_cannot_be_meant_are_refused(given: object, said: str) -> None:
+    with pytest.raises(UsageFault, match=f"^{said}"):
+        choose({"host": given}, {}, None)
 
 
 def test_an_empty_variable_is_not_set() -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from tui import terminal, theme
 from tui.screens import keys
 from tui.screens.driver import TerminalDriver
 from tui.screens.help import HelpScreen
+from tui.screens.hosts import HostScreen, HostsScreen
 from tui.screens.keys import Key
 from tui.screens.main import MainScreen
 from tui.screens.profiles import ProfileScreen
@@ -30,6 +31,7 @@ from tui.theme import ThemeFile
 from tui.view import View
 from widgets import glyphs as glyph_sets
 from widgets.gpu_rows import GpuRows
+from widgets.hosts_pane import HostsPane
 from widgets.log_tail import LogTail
 from widgets.pages import Pages
 from widgets.palette import Palette
@@ -87,12 +89,17 @@ class TminusApp(App[None], inherit_bindings=False):
     def _dialog(self, question: Question) -> QuestionScreen:
         return QuestionScreen(question, self._palettes[self.theme], self._glyphs)
 
+    def exit_lines(self) -> Sequence[str]:
+        """Return what stays in the terminal when the screen is left."""
+        return self.view.exit_lines()
+
     @property
     def keys(self) -> list[Key]:
         """The keys that work in this application."""
+        table = [key for key in key_table() if key.group != "hosts"]
         if not self._replays:
-            return [key for key in key_table() if key.group != "replay"]
-        return [key for key in key_table() if key.id != PLAYS]
+            return [key for key in table if key.group != "replay"]
+        return [key for key in table if key.id != PLAYS]
 
     def _register_themes(self) -> None:
         for name in BUILTIN_THEMES:
@@ -114,7 +121,12 @@ class TminusApp(App[None], inherit_bindings=False):
         self.main.answer(self._glyph_note)
 
     def _wear(self) -> None:
-        self.main.wear(self._palettes[self.theme])
+        for screen in self.main_screens():
+            screen.wear(self._palettes[self.theme])
+
+    def main_screens(self) -> Sequence[MainScreen]:
+        """Return every main screen there is, shown or not."""
+        return (self.main,)
 
     def can_paint(self) -> bool:
         """Return whether the terminal takes a picture now; leave when it is gone."""
@@ -193,12 +205,62 @@ class TminusApp(App[None], inherit_bindings=False):
         self.panic(Traceback(show_locals=False, width=None))
 
 
+class HostsApp(TminusApp):
+    """The screen over several watches, one of them shown at a time. ``options`` are those of TminusApp."""
+
+    DEFAULT_MODE = "host-0"
+
+    def __init__(self, views: Sequence[View], **options: Any) -> None:
+        self._views = tuple(views)
+        self._hosts: list[HostScreen] = []
+        super().__init__(self._views[0], **options)
+
+    def _screen(self, needle: Needle | None) -> MainScreen:
+        """Make a main screen for each host, in a mode of its own, and return the first."""
+        for index, view in enumerate(self._views):
+            screen = HostScreen(view, self.keys, self._glyphs, self.can_paint, index, self.show_host)
+            self._hosts.append(screen)
+            self.add_mode(f"host-{index}", partial(self._hosts.__getitem__, index))
+        self._hosts[0].shown = True
+        return self._hosts[0]
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys that work in this application."""
+        return [key for key in key_table() if key.group != "replay"]
+
+    def main_screens(self) -> Sequence[MainScreen]:
+        """Return the main screens of all hosts."""
+        return self._hosts
+
+    async def show_host(self, index: int) -> None:
+        """Show the panes of the host of this number, unless something else lies over those shown."""
+        before, after = self.main, self._hosts[index]
+        if before is after or self.screen is not before:
+            return
+        for screen in self._hosts:
+            screen.shown = screen is after
+        self.main = after
+        await self.switch_mode(f"host-{index}")
+        after.come_up()
+
+    def exit_lines(self) -> Sequence[str]:
+        """Return what stays in the terminal of all that was watched."""
+        return [line for view in self._views for line in view.exit_lines()]
+
+    def _main_bindings(self) -> list[BindingType]:
+        return [*MainScreen.BINDINGS, *HostScreen.BINDINGS]
+
+
 def key_table() -> list[Key]:
     """Return every key of the application, from the bindings of all that take keys."""
     return keys.keys_of(
         TminusApp.BINDINGS,
         MainScreen.BINDINGS,
         ReplayScreen.BINDINGS,
+        HostScreen.BINDINGS,
+        HostsPane.BINDINGS,
+        HostsScreen.BINDINGS,
         LogTail.BINDINGS,
         GpuRows.BINDINGS,
         WhyScreen.BINDINGS,
@@ -243,6 +305,6 @@ async def run_screen(app: TminusApp) -> int:
     """
     with terminal.exit_signals(app.leave):
         await app.run_async(mouse=app.mouse)
-    terminal.say(app.view.exit_lines())
+    terminal.say(app.exit_lines())
     # Whoever ends it says how; it ended by itself only where the framework gave up.
     return 1 if app.return_code is None else app.return_code

@@ -149,12 +149,18 @@ def _words(fault: typer.TyperException) -> str:
 
 def _choices(context: typer.Context) -> Choices:
     chosen = flags.choices_of(context)
-    if context.obj is True and chosen.host in COMMANDS:
-        raise UsageFault(
-            f"put the command first: tminus {chosen.host} ...; "
-            f"for a host of that name: tminus watch {chosen.host}"
-        )
+    for name in (chosen.host, *chosen.others):
+        if context.obj is True and name in COMMANDS:
+            raise UsageFault(
+                f"put the command first: tminus {name} ...; for a host of that name: tminus watch {name}"
+            )
     return chosen
+
+
+def _only_one(chosen: Choices, command: str) -> None:
+    if chosen.others:
+        names = ", ".join((chosen.host or "", *chosen.others))
+        raise UsageFault(f"{command} takes one HOST, not {len(chosen.others) + 1}: {names}")
 
 
 def _print_version(wanted: bool) -> None:
@@ -251,7 +257,7 @@ def wait(
 @app.command()
 def bench(
     context: typer.Context,
-    host: flags.Host = None,
+    host: flags.OneHost = None,
     url: flags.Url = None,
     model: flags.Model = None,
     profile: flags.Profile = None,
@@ -295,6 +301,7 @@ def bench(
         from tui.commands import bench_list
 
         return partial(bench_list.run, chosen)
+    _only_one(chosen, "bench")
     if self_test:
         from tui.commands import self_test as tested
 
@@ -312,7 +319,7 @@ app.command()(runs_cli.compare)
 @app.command()
 def diagnose(
     context: typer.Context,
-    host: flags.Host = None,
+    host: flags.OneHost = None,
     json: flags.Json = None,
     port: flags.Port = None,
     url: flags.Url = None,
@@ -335,6 +342,7 @@ def diagnose(
 ) -> Run:
     """Look into the quiet ranks: three stack dumps by py-spy, then NCCL RAS. Says first what it touches."""
     chosen = _choices(context)
+    _only_one(chosen, "diagnose")
     from tui.commands import diagnose as command
 
     return partial(command.run, chosen)

@@ -145,6 +145,22 @@ def host(value: object) -> str:
     return name
 
 
+def hosts(value: object) -> tuple[str, ...]:
+    """Return one host or several, each once: the words of a command line, ``"a b"``, or a list of them."""
+    if isinstance(value, str) and not value.strip():
+        raise Wrong("must not be empty")
+    named = value.split() if isinstance(value, str) else value
+    if not isinstance(named, list | tuple):
+        raise Wrong(f"must be text, not {value!r}")
+    found = tuple(host(each) for each in cast("list[object]", named))
+    if not found:
+        raise Wrong("must not be empty")
+    for each in found:
+        if found.count(each) > 1:
+            raise Wrong(f"names one host twice: {each}")
+    return found
+
+
 def inside(kind: "Kind") -> "Inside":
     """Return a reader of the names that one of docker, podman, kubectl and srun takes."""
     return Inside(kind)

@@ -27,9 +27,13 @@ class UsageFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Every setting of every command, read and checked. ``host`` is None where nobody named one."""
+    """Every setting of every command, read and checked. ``host`` is None where nobody named one.
+
+    Of several hosts it is the first, and ``others`` are the rest; see ``for_each_host``.
+    """
 
     host: str | None = None
+    others: tuple[str, ...] = ()
     port: int | None = None
     url: str | None = None
     log: str | None = None
@@ -86,7 +90,7 @@ class Choices:
 Reader = Callable[[object], object]
 
 READERS: dict[str, Reader] = {
-    "host": parse.host,
+    "host": parse.hosts,
     "port": parse.port,
     "url": parse.url,
     "log": parse.path,
@@ -151,7 +155,19 @@ def choose(flags: Mapping[str, object], environ: Mapping[str, str], file: Path |
     values: dict[str, Any] = {}
     for name, (where, given) in _layers(flags, environ, file).items():
         values[name] = _read(name, where, given)
+    if "host" in values:
+        values["host"], *values["others"] = values["host"]
+        values["others"] = tuple(values["others"])
     return dataclasses.replace(Choices(), **values)
+
+
+def for_each_host(choices: Choices) -> tuple[Choices, ...]:
+    """Return the choices once for each host that was named: as they are for one or none."""
+    if not choices.others:
+        return (choices,)
+    return tuple(
+        dataclasses.replace(choices, host=host, others=()) for host in (choices.host, *choices.others)
+    )
 
 
 def config_path(environ: Mapping[str, str]) -> Path:

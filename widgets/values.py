@@ -289,12 +289,44 @@ class ReplayPanel:
 
 
 @dataclass(frozen=True, slots=True)
+class HostRow:
+    """One of several watched hosts in words; ``name`` as the person wrote it, ``mood`` what stands out of it.
+
+    ``word`` is how it stands in a word that can be counted ("ready"), ``load`` the phase or what is in its
+    place, ``left`` the time to ready ("T- 3:10"), ``memory`` and ``utilisation`` those of all its GPUs,
+    ``verdict`` one word, ``link`` how the host is reached, ``node`` which node of a load on several it is
+    ("1 of 2"). ``sentence`` is what matters most of it, ``model`` says engine and model. ``alerts`` as in
+    ScreenValues. ``shown``: its panes are on the screen.
+    """
+
+    name: str
+    mood: Mood
+    word: str = ""
+    load: str = ""
+    load_mood: Mood = Mood.IDLE
+    clock: str = ""
+    left: str = ""
+    memory: str = ""
+    utilisation: str = ""
+    verdict: str = ""
+    verdict_mood: Mood = Mood.IDLE
+    link: str = ""
+    link_mood: Mood = Mood.IDLE
+    node: str = ""
+    model: str = ""
+    sentence: str = ""
+    alerts: int = 0
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ScreenValues:
     """Everything that one paint of the main screen needs.
 
     ``alerts`` counts how often a load became ready or failed since the watch began; the screen rings the bell
     once for each rise. A new ``generation`` means that what was taken over before is true no longer (a jump
-    back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock.
+    back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock. ``hosts`` are
+    all that are watched where it is several, () for one.
     """
 
     header: Header
@@ -311,3 +343,4 @@ class ScreenValues:
     replay: ReplayPanel | None = None
     generation: int = 0
     time_of_day: str = ""
+    hosts: tuple[HostRow, ...] = ()

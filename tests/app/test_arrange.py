@@ -122,6 +122,25 @@ def test_at_every_size_panes_stay_on_the_screen_and_apart(lead: str, zoomed: str
             check(width, height, arrange(width, height, wants))
 
 
+def test_several_hosts_have_a_line_of_tabs_and_a_row_each_on_a_large_screen() -> None:
+    three = replace(LOADING, hosts=3)
+    assert arrange(80, 24, three)["hosts"] == (0, 1, 80, 1)
+    assert arrange(80, 24, three)["gpus"] == (0, 2, 80, 9)
+    assert heights(120, 40, three)["hosts"] == 4
+    assert heights(120, 40, replace(LOADING, hosts=8))["hosts"] == 1
+    assert heights(120, 60, replace(LOADING, hosts=8))["hosts"] == 9
+    assert heights(120, 40, replace(three, zoomed="log"))["hosts"] == 1
+    assert "hosts" not in arrange(120, 40, LOADING)
+
+
+@pytest.mark.parametrize("hosts", [1, 3, 8, 64])
+def test_with_several_hosts_panes_stay_on_the_screen_and_apart(hosts: int) -> None:
+    for lead, zoomed, verdict in product(PANES, (None, "log"), (0, 3)):
+        wants = Wants(gpus=8, phases=2, verdict=verdict, lanes=8, lead=lead, zoomed=zoomed, hosts=hosts)
+        for width, height in ((1, 1), (20, 3), (40, 8), (80, 19), (80, 24), (120, 40), (180, 30), (200, 50)):
+            check(width, height, arrange(width, height, wants))
+
+
 def check(width: int, height: int, boxes: dict[str, Box]) -> None:
     """Fail where a pane leaves the screen, lies over another, or leaves a hole above the footer."""
     taken: set[tuple[int, int]] = set()

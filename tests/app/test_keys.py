@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 from tui.app import TminusApp, key_table
 from tui.screens import keys
 from tui.screens.help import HelpPages, HelpScreen
+from tui.screens.hosts import HostScreen, HostsScreen
 from tui.screens.main import MainScreen
 from tui.screens.profiles import ProfileScreen
 from tui.screens.question import QuestionScreen
@@ -14,6 +15,7 @@ from tui.screens.replay import ReplayScreen
 from tui.screens.why import WhyScreen
 from widgets.glyphs import ASCII
 from widgets.gpu_rows import GpuRows
+from widgets.hosts_pane import HostsPane
 from widgets.lines import text_of
 from widgets.log_tail import LogTail
 from widgets.pages import Pages
@@ -28,6 +30,10 @@ SCOPES: list[list[BindingType]] = [
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *LogTail.BINDINGS],
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *GpuRows.BINDINGS],
     [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *Pages.BINDINGS],
+    [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *HostScreen.BINDINGS, *LogTail.BINDINGS],
+    [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *HostScreen.BINDINGS, *GpuRows.BINDINGS],
+    [*TminusApp.BINDINGS, *MainScreen.BINDINGS, *HostScreen.BINDINGS, *Pages.BINDINGS],
+    [*HostsScreen.BINDINGS, *HostsPane.BINDINGS],
     [*TminusApp.BINDINGS, *REPLAY, *LogTail.BINDINGS],
     [*TminusApp.BINDINGS, *REPLAY, *GpuRows.BINDINGS],
     [*HelpScreen.BINDINGS, *Pages.BINDINGS],
@@ -87,6 +93,6 @@ def test_keys_are_named_as_people_read_them() -> None:
 
 
 def test_the_footer_leads_with_quit_and_help() -> None:
-    watched = [key for key in key_table() if key.group != "replay"]
+    watched = [key for key in key_table() if key.group not in ("replay", "hosts")]
     assert keys.footer_pairs(watched)[:3] == [("q", "quit"), ("?", "help"), ("b", "bench")]
     assert ("Space", "play") in keys.footer_pairs(key_table())

@@ -16,6 +16,9 @@ PRODUCED = {
         "test_a_no_adds_nothing_and_ends_it": "host_key_declined",
         "test_a_server_that_waits_no_longer_is_told_in_one_sentence": "unanswered",
     },
+    "ssh/test_asking_again.py": {
+        "test_a_login_that_is_given_up_asks_nothing_more": "given_up",
+    },
     "ssh/test_config.py": {
         "test_a_broken_line_is_a_usage_fault": "config",
         "test_a_configuration_that_hangs_is_given_up": "config_slow",

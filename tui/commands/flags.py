@@ -10,8 +10,15 @@ from tui import settings
 Text = str | None
 Switch = bool | None
 
+Hosts = list[str] | None
 Host = Annotated[
-    Text, typer.Argument(metavar="[HOST]", help="local, or anything ssh takes.", show_default=False)
+    Hosts,
+    typer.Argument(
+        metavar="[HOST]...", help="local, or anything ssh takes; several at once.", show_default=False
+    ),
+]
+OneHost = Annotated[
+    Hosts, typer.Argument(metavar="[HOST]", help="local, or anything ssh takes.", show_default=False)
 ]
 Port = Annotated[Text, typer.Option("--port", metavar="N", help="Follow the server on this port.")]
 Url = Annotated[
@@ -233,4 +240,5 @@ ListScenarios = Annotated[bool, typer.Option("--list", help="List the scenarios 
 def choices_of(context: typer.Context) -> settings.Choices:
     """Return what a command line, the environment and the configuration choose. Raises UsageFault."""
     given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
+    given["host"] = given.get("host") or None
     return settings.choose(given, os.environ, settings.config_path(os.environ))

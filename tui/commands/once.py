@@ -3,15 +3,22 @@
 import asyncio
 import sys
 import time
+from functools import partial
 
 import msgspec
 
 from tui.commands import start
 from tui.commands.ask import terminal_asker
+from tui.commands.hosts import WatchedHost, hosts_of, let_all_go
 from tui.commands.open_asked import open_asked
+from tui.commands.records import of_target
 from tui.commands.snapshot import Snapshot, complete, snapshot
+from tui.commands.turns import Turns
+from tui.commands.wait import Updates
 from tui.session import Session
 from tui.settings import Choices, UsageFault
+from tui.transport.asking import Asker
+from tui.watch.state import WatchState
 
 LONGEST_S = 7.0
 """A server of which nothing moves is called quiet after 5 s."""
@@ -23,12 +30,15 @@ def run(choices: Choices) -> int:
     """Print the snapshot of the host that was chosen; return the exit code."""
     if not choices.json:
         raise UsageFault("--once prints JSON: write --once --json; for words use tminus wait")
-    return asyncio.run(_once(choices))
+    asker = terminal_asker(choices)
+    if choices.others:
+        return asyncio.run(_once_each(choices, None if asker is None else Turns(asker)))
+    return asyncio.run(_once(choices, asker))
 
 
-async def _once(choices: Choices) -> int:
-    session, _ = await open_asked(choices, terminal_asker(choices), recorded=False, always=True)
-    looking = asyncio.create_task(_look(session))
+async def _once(choices: Choices, asker: Asker | None) -> int:
+    session, _ = await open_asked(choices, asker, recorded=False, always=True)
+    looking = asyncio.create_task(_look(session.updates, session.state))
     try:
         await asyncio.wait({looking}, timeout=CONNECT_S + LONGEST_S)
         if looking.done():
@@ -38,16 +48,43 @@ async def _once(choices: Choices) -> int:
         await start.let_go(looking, session)
 
 
-async def _look(session: Session) -> None:
+async def _once_each(choices: Choices, turns: Turns | None) -> int:
+    """Print a line for each host that answers, in the order in which they were named."""
+    hosts = hosts_of(choices, turns, recorded=False)
+    looking = [
+        asyncio.create_task(_look(partial(host.updates, connect=True), host.session.state)) for host in hosts
+    ]
+    try:
+        await asyncio.gather(*(host.opened.wait() for host in hosts))
+        await asyncio.wait(looking, timeout=CONNECT_S + LONGEST_S)
+        for task in looking:
+            if task.done():
+                task.result()
+        return max([_tell_of(host) for host in hosts])
+    finally:
+        await let_all_go(looking, hosts)
+
+
+def _tell_of(host: WatchedHost) -> int:
+    if host.session.state.hello is None:
+        start.say(host.why_unreached())
+        return LOST
+    found = encoded(snapshot(host.session.state, time.monotonic()))
+    sys.stdout.write(of_target(found, host.name) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+async def _look(updates: Updates, state: WatchState) -> None:
     """Follow the watch until every part has been heard once, at most 7 s after the host answered."""
     until_s: float | None = None
-    async for _ in session.updates():
+    async for _ in updates():
         now_s = time.monotonic()
-        if session.state.link.state == "failed":
+        if state.link.state == "failed":
             return
-        if session.state.hello is not None and until_s is None:
+        if state.hello is not None and until_s is None:
             until_s = now_s + LONGEST_S
-        if complete(session.state) or (until_s is not None and now_s >= until_s):
+        if complete(state) or (until_s is not None and now_s >= until_s):
             return
 
 

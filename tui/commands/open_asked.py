@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 from tui.commands import start
 from tui.session import Session
 from tui.settings import Choices
+from tui.source import Source
 from tui.transport.asking import Asker
 from tui.transport.pipe import LinkFault
 
@@ -29,10 +30,15 @@ async def open_asked(
     options = start.options_for(choices)
     source = start.source_for(choices, options, asker)
     session = start.session_over(choices, options, source, recorded=recorded)
-    if asker is None or not isinstance(source, AsksFirst):
-        return session, None
     try:
-        return session, await source.connect_first(always=always)
+        return session, await asked_first(source, asker, always=always)
     except BaseException:
         await session.close()
         raise
+
+
+async def asked_first(source: Source, asker: Asker | None, *, always: bool = False) -> LinkFault | None:
+    """Put the questions that are to be expected on the way; return why the host was not reached by that."""
+    if asker is None or not isinstance(source, AsksFirst):
+        return None
+    return await source.connect_first(always=always)

@@ -115,6 +115,11 @@ def line(record: AnyRecord) -> str:
     return msgspec.json.encode(record).decode()
 
 
+def of_target(text: str, target: str) -> str:
+    """Return the JSON line of an object with the host first that it is of, as the person named it."""
+    return f'{{"target":{msgspec.json.encode(target).decode()},{text.removeprefix("{")}'
+
+
 def seconds(value: float) -> float:
     """Round a time to the millisecond, which is what an event loop can tell."""
     return round(value, 3)

@@ -4,14 +4,14 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui import __version__, parse, profiles_file
 from tui.bench.workload import Workload
 from tui.benchmark import BenchSpec
-from tui.commands import bench_plan
+from tui.commands import bench_plan, checks
 from tui.engines.registry import matchers
 from tui.journal.header import Asked
 from tui.journal.heard import JournalOnceHeard
@@ -102,11 +102,11 @@ def check(choices: Choices) -> None:
     """Raise UsageFault for combinations and local files that cannot work."""
     place = place_of(choices)
     if place is None:
-        _check_url_alone(choices)
+        checks.check_url_alone(choices)
     if place is None or is_here(choices):
         _check_local_files(choices)
     else:
-        _check_remote_paths(choices, place)
+        checks.check_remote_paths(choices, place)
 
 
 def spec_for(choices: Choices) -> BenchSpec:
@@ -140,9 +140,16 @@ def open_session(choices: Choices, *, recorded: bool = True, asker: Asker | None
     return session_over(choices, options, source_for(choices, options, asker), recorded=recorded)
 
 
-def session_over(choices: Choices, options: WatchOptions, source: Source, *, recorded: bool) -> Session:
-    """Return a session over a source."""
-    first, *others = workloads_for(choices)
+def session_over(
+    choices: Choices,
+    options: WatchOptions,
+    source: Source,
+    *,
+    recorded: bool,
+    workloads: Sequence[Workload] | None = None,
+) -> Session:
+    """Return a session over a source; ``workloads`` as of ``workloads_for``, where they are known."""
+    first, *others = workloads or workloads_for(choices)
     return Session(
         source,
         options,
@@ -362,13 +369,6 @@ def _absolute(path: str | None) -> str | None:
     return None if path is None else os.path.abspath(os.path.expanduser(path))
 
 
-def _check_url_alone(choices: Choices) -> None:
-    given = {"--port": choices.port, "--log": choices.log, "--pid": choices.pid}
-    for flag, value in given.items():
-        if value is not None:
-            raise UsageFault(f"{flag} needs a HOST: with --url alone nothing is read on the server's machine")
-
-
 def _check_local_files(choices: Choices) -> None:
     if choices.log is not None:
         path = parse.local_path(choices.log)
@@ -377,22 +377,4 @@ def _check_local_files(choices: Choices) -> None:
         if not os.path.exists(path):
             say(f"--log {choices.log} does not exist yet; waiting for it")
     if choices.ca_file is not None:
-        _check_certificates(choices.ca_file)
-
-
-def _check_certificates(name: str) -> None:
-    import ssl
-
-    try:
-        ssl.create_default_context(cafile=os.path.expanduser(name))
-    except ssl.SSLError:
-        raise UsageFault(f"--ca-file {name} holds no certificate in PEM form") from None
-    except OSError as error:
-        raise UsageFault(f"--ca-file {name} cannot be read: {error.strerror}") from None
-
-
-def _check_remote_paths(choices: Choices, host: str) -> None:
-    if choices.ca_file is not None and not choices.ca_file.startswith("/"):
-        raise UsageFault(
-            f"--ca-file {choices.ca_file} is a path on {host}, which asks the server: begin it with /"
-        )
+        checks.check_certificates(choices.ca_file)

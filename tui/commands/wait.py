@@ -3,13 +3,14 @@
 import asyncio
 import sys
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from tui.commands import records, start
 from tui.commands.ask import terminal_asker
-from tui.commands.records import EndRecord, Outcome
+from tui.commands.records import AnyRecord, EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
+from tui.commands.turns import Turns
 from tui.events import AnyEvent, Notice
 from tui.replay.ending import EXIT_CODES, not_yet
 from tui.session import Session
@@ -19,6 +20,7 @@ from tui.watch.state import WatchState
 from tui.watch.verdict.verdict import SEVERITY, Word
 
 INTERRUPTED = "interrupted"
+Updates = Callable[[], AsyncIterator[AnyEvent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +50,31 @@ class Printer:
         t = self.elapsed_s()
         found = list(self._reporter.records(event, state, t))
         if self._json:
-            self._write(records.line(record) for record in found)
+            self.write(self.line(record) for record in found)
             if isinstance(event, Notice) and event.level != "info":
-                start.say(event.sentence)
+                self.say(event.sentence)
         else:
             said = self._talker.lines(event, state, found)
-            self._write(timed(t, text) for text in said if text)
+            self.write(self.told(t, text) for text in said if text)
 
     def end(self, record: EndRecord) -> None:
         """Print the last line."""
-        self._write([records.line(record) if self._json else timed(record.t, words(record))])
+        self.write([self.line(record) if self._json else self.told(record.t, words(record))])
 
-    def _write(self, lines: Iterable[str]) -> None:
+    def line(self, record: AnyRecord) -> str:
+        """Return a record as it is printed with --json."""
+        return records.line(record)
+
+    def told(self, t: float, text: str) -> str:
+        """Return a line for people."""
+        return timed(t, text)
+
+    def say(self, sentence: str) -> None:
+        """Tell something beside the output."""
+        start.say(sentence)
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Print lines."""
         text = "".join(f"{line}\n" for line in lines)
         if text:
             sys.stdout.write(text)
@@ -69,7 +84,12 @@ class Printer:
 def run(choices: Choices) -> int:
     """Wait for the server that was chosen; return the exit code."""
     began_s = time.monotonic()
-    session = start.open_session(choices, asker=terminal_asker(choices))
+    asker = terminal_asker(choices)
+    if choices.others:
+        from tui.commands.wait_hosts import wait_hosts
+
+        return asyncio.run(wait_hosts(choices, None if asker is None else Turns(asker), began_s))
+    session = start.open_session(choices, asker=asker)
     return asyncio.run(wait(session, choices, began_s))
 
 
@@ -77,35 +97,36 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
     """Print the watch until it is decided, the time is up or a signal comes; return the exit code."""
     printer = Printer(json=choices.json, began_s=began_s)
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    watching = asyncio.create_task(_decide(session, printer, choices))
+    watching = asyncio.create_task(decide(session.updates, session.state, printer, choices))
     left_s = max(0.0, choices.timeout - (time.monotonic() - began_s))
     try:
         with exit_signals(lambda code: stop.done() or stop.set_result(code)):
             await asyncio.wait({watching, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         code = stop.result() if stop.done() else None
-        ended = watching.result() if watching.done() else _cut_short(session.state, code, choices)
-        _tell_end(session.state, ended, printer, choices)
+        ended = watching.result() if watching.done() else cut_short(session.state, code, choices)
+        tell_end(session.state, ended, printer, choices)
         return EXIT_CODES[ended.outcome] if code is None else code
     finally:
         await start.let_go(watching, session)
 
 
-def _tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
+def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
+    """Print the last line of a wait, and beside the output what is wrong with the way to the server."""
     t, now_s = printer.elapsed_s(), state.source_now(time.monotonic())
     printer.end(records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s))
     gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
     if gone or ended.fault == "not_http":
-        start.say(ended.reason + start.host_hint(choices, ended.fault))
+        printer.say(ended.reason + start.host_hint(choices, ended.fault))
 
 
-async def _decide(session: Session, printer: Printer, choices: Choices) -> Ending:
-    """Follow the watch until its state says how it ends."""
-    async for event in session.updates():
-        printer.show(event, session.state)
-        ended = ending_of(session.state, restarts=choices.restarts, fail_on=choices.fail_on)
+async def decide(updates: Updates, state: WatchState, printer: Printer, choices: Choices) -> Ending:
+    """Follow the updates of a watch until its state says how it ends."""
+    async for event in updates():
+        printer.show(event, state)
+        ended = ending_of(state, restarts=choices.restarts, fail_on=choices.fail_on)
         if ended is not None:
             return ended
-    link = session.state.link
+    link = state.link
     return Ending("lost", link.fault or "lost", link.sentence or "the source of events has ended")
 
 
@@ -136,7 +157,7 @@ def _given_up(state: WatchState, fail_on: Collection[Word], *, restarts: bool) -
     return Ending("failed", found.word, found.sentence)
 
 
-def _cut_short(state: WatchState, code: int | None, choices: Choices) -> Ending:
+def cut_short(state: WatchState, code: int | None, choices: Choices) -> Ending:
     """Return how a wait ends that was not decided: by a signal, or by the clock."""
     if code is not None:
         return Ending("lost", INTERRUPTED, "interrupted before it was decided")

@@ -42,6 +42,7 @@ def read_arguments(
         load_format=words.text("load_format"),
         expert_parallel=words.given("expert_parallel"),
         nodes=words.number("nodes"),
+        node_rank=words.number("node_rank"),
         quantization=words.text("quantization"),
     )
 

@@ -108,6 +108,7 @@ class ServerArguments:
     config_path: str | None = None
     prefix: str = ""
     serves_api: bool = True
+    node_rank: int | None = None
     hub_cache: str | None = None
     revision: str | None = None
     load_format: str | None = None

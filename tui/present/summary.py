@@ -7,13 +7,17 @@ from tui.watch.meaning import Meaning
 from tui.watch.words import clock_text
 
 
-def exit_summary(state: Meaning, client_now_s: float) -> list[str]:
-    """Return at most six lines: host and server, phases, outcome, peak memory, benchmark, the load before."""
+def exit_summary(state: Meaning, client_now_s: float, name: str = "") -> list[str]:
+    """Return at most six lines: host and server, phases, outcome, peak memory, benchmark, the load before.
+
+    ``name`` is what the person calls the host, where that tells it from others.
+    """
     if state.shown is None and not state.loading and state.outcome is None:
-        where = host_text(state)
-        return [f"tminus: {where}: {state.choice.sentence}" if where else "tminus: no host was reached"]
+        where = name or host_text(state)
+        told = state.choice.sentence if state.hello is not None or not name else state.link.sentence
+        return [f"tminus: {where}: {told}" if where else "tminus: no host was reached"]
     lines = [
-        _server(state),
+        _server(state, name or host_text(state)),
         _phases(state, client_now_s),
         _outcome(state, client_now_s),
         _memory(state),
@@ -23,13 +27,13 @@ def exit_summary(state: Meaning, client_now_s: float) -> list[str]:
     return [text for text in lines if text]
 
 
-def _server(state: Meaning) -> str:
+def _server(state: Meaning, host: str) -> str:
     server = state.shown
     words = [engine_text(state), state.model or ""]
     if server is not None:
         words.append(f"pid {server.pid}, port {server.port}")
     what = " · ".join(word for word in words if word)
-    return ": ".join(text for text in ("tminus", host_text(state), what) if text)
+    return ": ".join(text for text in ("tminus", host, what) if text)
 
 
 def _phases(state: Meaning, client_now_s: float) -> str:

@@ -18,6 +18,7 @@ _VERDICT_LEAST = 6
 _VERDICT_ADVISES = 20
 """What to type next has a row on 80x24 too: a replay there leaves 20 rows."""
 _LANES_LEAST = 3
+_HOSTS_LEAST = 4
 _LOG_BESIDE_LANES = 12
 
 
@@ -27,7 +28,7 @@ class Wants:
 
     ``phases``, ``bench`` and ``verdict`` are the rows of the phases, of the whole benchmark and of all that
     speaks for the verdict, 0 while there are none; ``lanes`` counts the ranks. ``lead`` is the pane focused
-    last, ``replay`` whether a line says where a replay stands.
+    last, ``replay`` whether a line says where a replay stands, ``hosts`` how many are watched, 0 for one.
     """
 
     gpus: int = 1
@@ -36,6 +37,7 @@ class Wants:
     verdict: int = 0
     lanes: int = 0
     replay: bool = False
+    hosts: int = 0
     lead: str = "log"
     zoomed: str | None = None
 
@@ -53,6 +55,10 @@ def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
     if wants.replay and body >= 4:
         boxes["replay"] = (0, 1, width, 1)
         top, body = 2, body - 1
+    hosts = _host_rows(body, wants)
+    if hosts:
+        boxes["hosts"] = (0, top, width, hosts)
+        top, body = top + hosts, body - hosts
     if wants.zoomed is not None:
         return boxes | _stack([(wants.zoomed, body)], 0, top, width)
     verdict = min(wants.verdict, _verdict_rows(body))
@@ -66,6 +72,14 @@ def arrange(width: int, height: int, wants: Wants) -> dict[str, Box]:
     if width >= WIDE_CELLS and body >= 20:
         return boxes | _two_columns(width, body, top, wants)
     return boxes | _stack(_one_column(body, wants), 0, top, width)
+
+
+def _host_rows(body: int, wants: Wants) -> int:
+    """Return a row for each host under their heads where the panes keep enough, else one line of tabs."""
+    if not wants.hosts or body < _HOSTS_LEAST:
+        return 0
+    whole = wants.hosts + 1
+    return whole if wants.zoomed is None and body - whole >= ROOMY_ROWS else 1
 
 
 def _phase_rows(body: int) -> int:

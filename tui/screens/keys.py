@@ -31,6 +31,7 @@ _NAMES = {
 }
 GROUPS = {
     "app": "Everywhere",
+    "hosts": "Several hosts",
     "replay": "Replay and demo",
     "why": "Why",
     "profile": "Profiles",
@@ -43,6 +44,8 @@ GROUPS = {
 _FOOTER = (
     ("app.quit", "quit"),
     ("app.help", "help"),
+    ("hosts.all", "hosts"),
+    ("hosts.next", "next host"),
     ("replay.play", "play"),
     ("replay.place", "go to"),
     ("replay.next", "next change"),

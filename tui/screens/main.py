@@ -28,6 +28,7 @@ from widgets.bench_pane import BenchPane
 from widgets.glyphs import Glyphs
 from widgets.gpu_rows import GpuRows
 from widgets.header_bar import HeaderBar
+from widgets.host_rows import HostRows
 from widgets.key_footer import KeyFooter
 from widgets.ladder_pane import LadderPane
 from widgets.line_widget import LineWidget
@@ -95,6 +96,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._can_paint = can_paint
         self.header = HeaderBar(id="header", glyphs=glyphs)
         self.replay_bar = ReplayBar(id="replay", glyphs=glyphs)
+        self.hosts = HostRows(id="hosts", glyphs=glyphs)
         self.verdict = VerdictRow(id="verdict", glyphs=glyphs)
         self.phases = PhasePane(id="phases", glyphs=glyphs)
         self.gpus = GpuRows(id="gpus", glyphs=glyphs)
@@ -113,7 +115,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _widgets(self) -> list[LineWidget]:
         panes: list[LineWidget] = [self.gpus, self.ladder, self.log_tail, self.bench, self.notes, self.lanes]
-        return [self.header, self.replay_bar, self.verdict, self.phases, *panes, self.status, self.footer]
+        return [
+            self.header,
+            self.replay_bar,
+            self.hosts,
+            self.verdict,
+            self.phases,
+            *panes,
+            self.status,
+            self.footer,
+        ]
 
     def compose(self) -> ComposeResult:
         yield self.dashboard
@@ -155,6 +166,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.header.update_header(replace(values.header, paused=self.paused))
         self.status.update_sentence(values.status)
         self.replay_bar.update_panel(values.replay)
+        self.hosts.update_rows(values.hosts)
         if self._values is not None and values.generation != self._values.generation:
             self.log_tail.clear()
             self.flush_log()
@@ -179,12 +191,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.app.bell()
         header = values.header
         if before is None or (before.header.host, before.header.phase) != (header.host, header.phase):
-            self.app.title = f"{header.host}: {header.phase}"
+            self._name_window(values)
         if values.status and (before is None or values.status != before.status):
             self.notes.add(values.time_of_day or _time_of_day(), values.status)
         failed = values.phases.sentence
         if failed and (before is None or failed != before.phases.sentence):
             self.notes.add(values.time_of_day or _time_of_day(), failed)
+
+    def _name_window(self, values: ScreenValues) -> None:
+        self.app.title = f"{values.header.host}: {values.header.phase}"
 
     def _arrange(self) -> None:
         bench = self.bench.panel
@@ -195,6 +210,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench, self.size.width) if bench_pane.is_open(bench) else 0,
             replay=self.replay_bar.panel is not None,
+            hosts=len(self.hosts.rows),
             lead=self._lead,
             zoomed=self._zoomed or None,
         )

@@ -1,0 +1,92 @@
+"""Questions about several hosts: one at a time, each under the name of its host."""
+
+import asyncio
+
+from tui.commands.turns import Turns
+
+
+class Person:
+    """Answers when a test lets it; keeps what it was told and asked."""
+
+    later = False
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.answers: list[asyncio.Future[str]] = []
+
+    def tell(self, line: str) -> None:
+        self.heard.append(line)
+
+    async def ask(self, prompt: str, *, echo: bool) -> str | None:
+        self.heard.append(prompt)
+        self.answers.append(asyncio.get_running_loop().create_future())
+        return await self.answers[-1]
+
+
+async def rest() -> None:
+    """Let every task go on as far as it can."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_questions_of_two_hosts_come_one_after_the_other_under_their_names() -> None:
+    person = Person()
+    turns = Turns(person)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    a.tell("The authenticity of host 'a' can't be established.")
+    b.tell("The authenticity of host 'b' can't be established.")
+    first = asyncio.create_task(a.ask("sure of a? ", echo=True))
+    second = asyncio.create_task(b.ask("sure of b? ", echo=True))
+    await rest()
+    assert person.heard == ["a:", "The authenticity of host 'a' can't be established.", "sure of a? "]
+    assert turns.open
+
+    person.answers[0].set_result("yes")
+    assert await first == "yes"
+    await rest()
+    assert person.heard[3:] == ["b:", "The authenticity of host 'b' can't be established.", "sure of b? "]
+
+    person.answers[1].set_result("no")
+    assert await second == "no"
+    assert not turns.open
+
+
+async def test_a_second_question_of_the_same_host_needs_no_name_again() -> None:
+    person = Person()
+    a = Turns(person).asker_of("a")
+    for answer in ("1", "2"):
+        asking = asyncio.create_task(a.ask("Code: ", echo=False))
+        await rest()
+        person.answers[-1].set_result(answer)
+        assert await asking == answer
+    assert person.heard == ["a:", "Code: ", "Code: "]
+
+
+async def test_what_a_host_says_at_its_end_waits_for_the_answer_to_another() -> None:
+    person = Person()
+    turns = Turns(person)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    asking = asyncio.create_task(a.ask("Password: ", echo=False))
+    await rest()
+    b.tell("Permanently added 'b' to the list of known hosts.")
+    b.finish()
+    assert person.heard == ["a:", "Password: "]
+    person.answers[0].set_result("x")
+    await asking
+    assert person.heard[2:] == ["b:", "Permanently added 'b' to the list of known hosts."]
+
+
+async def test_a_question_that_is_taken_back_while_it_waits_its_turn_is_never_put() -> None:
+    person = Person()
+    turns = Turns(person)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    first = asyncio.create_task(a.ask("of a ", echo=True))
+    second = asyncio.create_task(b.ask("of b ", echo=True))
+    await rest()
+    second.cancel()
+    await rest()
+    person.answers[0].set_result("yes")
+    assert await first == "yes"
+    await rest()
+    assert person.heard == ["a:", "of a "]
+    assert not turns.open

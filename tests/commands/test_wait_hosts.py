@@ -1,0 +1,115 @@
+"""``tminus wait`` for several hosts: each to its own end, and the worst decides."""
+
+import asyncio
+import signal
+import time
+from dataclasses import dataclass
+
+import pytest
+from simulated_launch import Launch
+from ssh_hosts import name_hosts
+from ssh_server import SshServer
+from tminus_command import Tminus
+from watched_host import SGLANG, Watch
+
+from tui.commands.wait import Ending
+from tui.commands.wait_hosts import attends, exit_code, until_decided
+from tui.replay.ending import Outcome
+
+
+@dataclass
+class Ended:
+    """A wait that is over, or that will never be by itself."""
+
+    ended: Ending | None = None
+    attends: bool = False
+
+    def end(self, found: Ending) -> None:
+        self.ended = found
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        (("ready", "ready"), 0),
+        (("ready", "timeout"), 3),
+        (("timeout", "lost", "ready"), 4),
+        (("ready", "failed", "lost"), 1),
+    ],
+)
+def test_the_worst_end_decides(outcomes: tuple[Outcome, ...], code: int) -> None:
+    waits = [Ended(Ending(outcome, None, "")) for outcome in outcomes]
+    assert exit_code(waits) == code  # pyright: ignore[reportArgumentType] -- all that is looked at
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+async def test_ready_is_0_when_all_are_and_every_line_names_its_host(
+    tminus: Tminus, ssh_server: SshServer, simulated_engine: Launch
+) -> None:
+    name_hosts(ssh_server, ["lab"])
+    command = ("wait", "local", "lab", "--url", simulated_engine.url, "--ssh-config", ssh_server.config_file)
+    done = await tminus.aside(*command, "--json", "--timeout", "60s")
+    assert done.code == 0
+    assert done.err == ""
+    ends = {str(each["target"]): each["outcome"] for each in done.objects if each["event"] == "end"}
+    assert ends == {"local": "ready", "lab": "ready"}
+    assert {each["target"] for each in done.objects} == {"local", "lab"}
+    assert len(tminus.recordings) == 2
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+def test_a_dead_host_is_told_at_once_and_the_others_are_waited_for(
+    tminus: Tminus, ssh_server: SshServer, free_port: int
+) -> None:
+    name_hosts(ssh_server, ["lab", "dead"], {"dead": [f"Port {free_port}"]})
+    options = ("--port", "1", "--no-record", "--ssh-config", ssh_server.config_file)
+    done = tminus.run("wait", "dead", "lab", *options, "--timeout", "8s")
+    assert done.code == 4
+    lines = done.out.splitlines()
+    (lost,) = [line for line in lines if "dead: LOST after" in line]
+    assert "lab: TIME-OUT after" in lines[-1]
+    assert lines.index(lost) < len(lines) - 1
+    assert done.err.startswith("tminus: dead: ")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+def test_one_look_at_several_hosts_is_a_line_each_in_the_order_of_their_names(
+    tminus: Tminus, ssh_server: SshServer, free_port: int
+) -> None:
+    name_hosts(ssh_server, ["lab", "dead"], {"dead": [f"Port {free_port}"]})
+    done = tminus.run("lab", "dead", "local", "--once", "--json", "--ssh-config", ssh_server.config_file)
+    assert done.code == 4
+    assert [each["target"] for each in done.objects] == ["lab", "local"]
+    assert done.err.startswith("tminus: dead: ")
+
+
+def test_a_signal_ends_all_of_them(tminus: Tminus) -> None:
+    process = tminus.start("wait", "local", "no-such-name.invalid", "--port", "1", "--timeout", "60s")
+    tminus.until(process, "local: no server")
+    process.send_signal(signal.SIGINT)
+    done = tminus.end(process)
+    assert done.code == 130
+    assert "local: LOST after" in done.out
+
+
+def test_a_node_of_rank_1_answers_nobody(watched: Watch) -> None:
+    for rank in (0, 1):
+        host = watched()
+        host.hello()
+        host.starts(argv=f"{SGLANG} --nnodes 2 --node-rank {rank}")
+        assert attends(host.state) == (rank == 1)
+
+
+@pytest.mark.parametrize(("first", "decided"), [("ready", True), ("timeout", False)])
+async def test_a_node_that_answers_nobody_is_ready_with_the_one_that_answers(
+    first: Outcome, *, decided: bool
+) -> None:
+    head, node = Ended(Ending(first, None, "")), Ended(attends=True)
+    stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    until_s = time.monotonic() + (30 if decided else 0.1)
+    await until_decided([head, node], [], stop, until_s)  # pyright: ignore[reportArgumentType] -- all it asks for
+    assert (node.ended is not None and node.ended.outcome == "ready") == decided

@@ -1,0 +1,112 @@
+"""Several hosts as a line of tabs, as rows, and as an overview."""
+
+from dataclasses import replace
+
+import pytest
+
+from widgets.glyphs import ASCII, BLOCK, Glyphs
+from widgets.host_names import short_names
+from widgets.host_rows import HostRows
+from widgets.hosts_pane import HostsPane
+from widgets.lines import text_of, width_of
+from widgets.values import HostRow, Mood
+
+LOADING = HostRow(
+    name="gpu-01",
+    mood=Mood.ACTIVE,
+    word="loading",
+    load="weights 0:42",
+    load_mood=Mood.ACTIVE,
+    clock="T+ 1:02",
+    left="T- 3:10",
+    memory="412/1128 GiB",
+    utilisation="97 %",
+    verdict="PROGRESSING",
+    verdict_mood=Mood.ACTIVE,
+    link="up",
+    sentence="not ready: port refuses connections",
+)
+DEAD = HostRow(
+    name="gpu-03",
+    mood=Mood.BAD,
+    word="not reached",
+    link="refused",
+    link_mood=Mood.BAD,
+    sentence="gpu-03 port 22 refused the connection",
+)
+THREE = (replace(LOADING, shown=True), replace(LOADING, name="gpu-02", node="1 of 2"), DEAD)
+EIGHT = tuple(
+    replace(LOADING, name=f"gpu-node-{number}.lab.example.org", shown=number == 7) for number in range(1, 9)
+)
+
+
+def texts(rows: tuple[HostRow, ...], width: int, height: int, glyphs: Glyphs = BLOCK) -> list[str]:
+    pane = HostRows(glyphs=glyphs)
+    pane.rows = rows
+    lines = pane.lines(width, height)
+    assert all(width_of(line) <= width for line in lines)
+    return [text_of(line) for line in lines]
+
+
+def test_one_row_is_a_line_of_tabs_with_how_each_host_stands() -> None:
+    assert texts(THREE, 80, 1) == [" ► gpu-01  ► gpu-02  ✕ gpu-03 "]
+    assert texts(THREE, 80, 1, ASCII) == [" > gpu-01  > gpu-02  x gpu-03 "]
+
+
+def test_eight_long_names_have_their_ends_at_eighty_cells() -> None:
+    (line,) = texts(EIGHT, 80, 1)
+    assert line.split() == [word for number in range(1, 9) for word in ("►", f"…{number}")]
+
+
+@pytest.mark.parametrize("shown", [0, 11, 23])
+def test_where_not_all_tabs_fit_the_shown_one_is_there_and_the_others_are_counted(shown: int) -> None:
+    many = tuple(replace(LOADING, name=f"host{at:02}-{at:02}", shown=at == shown) for at in range(24))
+    (line,) = texts(many, 60, 1)
+    assert f"…{shown:02}" in line
+    hidden = sum(int(word) for word in line.split() if word.startswith("+"))
+    assert hidden + line.count("►") == 24
+
+
+def test_each_host_has_a_row_under_its_heads_where_there_is_room() -> None:
+    head, first, second, dead = texts(THREE, 120, 4)
+    names = ["host", "load", "clock", "to", "ready", "GPU", "memory", "GPUs", "verdict", "link", "node"]
+    assert head.split() == names
+    assert first.startswith(
+        " ►  gpu-01  weights 0:42  T+ 1:02   T- 3:10  412/1128 GiB  97 %  PROGRESSING  up"
+    )
+    assert second.rstrip().endswith("1 of 2")
+    assert dead.split() == ["✕", "gpu-03", "-", "-", "-", "-", "-", "-", "refused", "-"]
+
+
+def test_where_it_is_narrow_host_verdict_and_link_stay() -> None:
+    _, first, _, dead = texts(THREE, 44, 4)
+    assert first.split() == ["►", "gpu-01", "PROGRESSING", "up"]
+    assert dead.split() == ["✕", "gpu-03", "-", "refused"]
+
+
+def test_the_overview_counts_the_hosts_and_tells_of_the_one_under_the_pointer() -> None:
+    pane = HostsPane(THREE)
+    shown = [text_of(line) for line in pane.lines(80, 24)]
+    assert "3 hosts: 2 loading, 1 not reached" in shown[0]
+    assert "  not ready: port refuses connections" in shown
+    pane.action_move(5)
+    shown = [text_of(line) for line in pane.lines(80, 24)]
+    assert "  gpu-03 port 22 refused the connection" in shown
+
+
+def test_the_overview_scrolls_to_the_pointer() -> None:
+    pane = HostsPane(EIGHT)
+    pane.action_move(-8)
+    assert "gpu-node-1" in text_of(pane.lines(80, 10)[2])
+    pane.action_move(8)
+    assert any("gpu-node-8" in text_of(line) for line in pane.lines(80, 10)[2:6])
+    assert len(pane.lines(80, 10)) <= 10
+
+
+def test_names_lose_first_what_does_not_tell_them_apart() -> None:
+    names = ["root@gpu-01.lab", "root@gpu-02.lab", "spare.lab"]
+    assert short_names(names, 60) == names
+    assert short_names(names, 20) == ["gpu-01", "gpu-02", "spare"]
+    assert short_names(names, 14) == ["…01", "…02", "spare"]
+    assert short_names(["a.east", "a.west"], 8) == ["a.e…", "a.w…"]
+    assert short_names(["10.0.0.1", "10.0.0.12"], 8) == ["…1", "…12"]

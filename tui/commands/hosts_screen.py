@@ -1,0 +1,151 @@
+"""The screen over several hosts: one shown at a time, all of them watched."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tui import present
+from tui.app import HostsApp, run_screen
+from tui.commands import start
+from tui.commands.ask_on_screen import ScreenAsker
+from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
+from tui.commands.screen import LOST, SessionView, theme_named
+from tui.commands.turns import Turns
+from tui.present.hosts import host_row
+from tui.settings import Choices
+from tui.transport.asking import Asker
+from widgets.values import HostRow, ScreenValues
+
+PATIENCE_S = 3.0
+"""So long after a first host was heard and a last question answered the screen waits for further ones."""
+_LOOK_S = 0.05
+
+
+class HostTable:
+    """The rows of all hosts, each worked out again when an event of it or a second has passed."""
+
+    def __init__(self, hosts: Sequence[WatchedHost]) -> None:
+        self._hosts = hosts
+        self._rows: list[tuple[tuple[int, int], HostRow] | None] = [None] * len(hosts)
+
+    def rows(self, shown: int) -> tuple[HostRow, ...]:
+        """Return the rows, the one of the shown host marked."""
+        now_s = time.monotonic()
+        rows = [self._row(index, now_s) for index in range(len(self._hosts))]
+        rows[shown] = replace(rows[shown], shown=True)
+        return tuple(rows)
+
+    def _row(self, index: int, now_s: float) -> HostRow:
+        host, known = self._hosts[index], self._rows[index]
+        moment = (host.session.changes, int(now_s))
+        if known is None or known[0] != moment:
+            known = self._rows[index] = (moment, host_row(host.session.state, now_s, host.name))
+        return known[1]
+
+
+class HostView(SessionView):
+    """One of several hosts as the screen sees it."""
+
+    def __init__(self, host: WatchedHost, index: int, table: HostTable) -> None:
+        super().__init__(host.session)
+        self._host, self._index, self._table = host, index, table
+
+    def values(self) -> ScreenValues:
+        """Return what one paint needs, as of now, under the name that the host was given."""
+        values = super().values()
+        header = replace(values.header, host=self._host.place)
+        return replace(values, header=header, hosts=self._table.rows(self._index))
+
+    def exit_lines(self) -> Sequence[str]:
+        """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""
+        if self._host.unreached:
+            return []
+        return present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+
+
+class Show:
+    """The hosts of one screen with what runs for them."""
+
+    def __init__(self, choices: Choices, turns: Turns | None) -> None:
+        self._turns = turns
+        self._askers: list[ScreenAsker] = []
+        self.hosts = hosts_of(choices, turns, asking=self._asking)
+        table = HostTable(self.hosts)
+        self.views = [HostView(host, index, table) for index, host in enumerate(self.hosts)]
+        self.app: HostsApp | None = None
+        self._heard_s: float | None = None
+        self.watching = [asyncio.create_task(self._follow(index)) for index in range(len(self.hosts))]
+        for task in self.watching:
+            task.add_done_callback(self._broken)
+
+    def _asking(self, name: str, terminal: Asker) -> Asker:
+        asker = ScreenAsker(name, terminal)
+        self._askers.append(asker)
+        return asker
+
+    async def questions(self) -> None:
+        """Wait until nothing more is expected to be asked, or nobody has been asked for a while."""
+        while self._is_expecting():  # noqa: ASYNC110 -- a clock decides beside what could set an event
+            await asyncio.sleep(_LOOK_S)
+
+    def _is_expecting(self) -> bool:
+        turns, heard_s = self._turns, self._heard_s
+        if turns is None or turns.open:
+            return turns is not None
+        if all(host.opened.is_set() for host in self.hosts):
+            return False
+        return heard_s is None or time.monotonic() - max(turns.last_s, heard_s) <= PATIENCE_S
+
+    def move_to(self, app: HostsApp) -> None:
+        """Go on with this screen; what is asked from now on is asked in its dialogs."""
+        self.app = app
+        for asker in self._askers:
+            asker.move_to(app.questions)
+
+    async def _follow(self, index: int) -> None:
+        """Keep the state of one host up to date; leave the screen when no host can be reached at all."""
+        host, view = self.hosts[index], self.views[index]
+        async for _ in host.updates():
+            app = self.app
+            if self._heard_s is None and host.session.state.hello is not None:
+                self._heard_s = time.monotonic()
+            if app is None:
+                continue
+            view.width = app.size.width
+            if host.unreached and none_left(self.hosts) and not any(each.asked for each in self._askers):
+                app.leave(LOST)
+            self._login_over(index, app)
+
+    def _login_over(self, index: int, app: HostsApp) -> None:
+        if self._askers and self.hosts[index].session.state.link.state != "connecting":
+            for line in self._askers[index].login_over():
+                app.main.answer(f"{self.hosts[index].name}: {line}")
+
+    def _broken(self, task: "asyncio.Task[None]") -> None:
+        """Leave the screen when a watch behind it has broken: a still picture would look like a live one."""
+        if not task.cancelled() and task.exception() is not None and self.app is not None:
+            self.app.leave(1)
+
+
+async def show_hosts(choices: Choices, turns: Turns | None) -> int:
+    """Run the screen over the hosts that were named; return the exit code."""
+    named = theme_named(choices.theme)
+    glyphs = None if choices.glyphs == "auto" else choices.glyphs
+    show = Show(choices, turns)
+    try:
+        await show.questions()
+        code = LOST
+        if not none_left(show.hosts):
+            app = HostsApp(show.views, theme=named, glyphs=glyphs, mouse=choices.mouse)
+            show.move_to(app)
+            code = await run_screen(app)
+    finally:
+        await let_all_go(show.watching, show.hosts)
+    for task in show.watching:
+        if task.done() and not task.cancelled():
+            task.result()
+    for host in show.hosts:
+        if host.unreached:
+            start.say(host.why_unreached())
+    return code
