@@ -30,6 +30,7 @@ from tui.watch.options import WatchOptions
 
 if TYPE_CHECKING:
     from tui.transport.agent_source import AgentSource
+    from tui.transport.container_log.reader import Container
     from tui.transport.pipe import Opener
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -247,11 +248,14 @@ def remote_agent(
 
     With a container, pod or job chosen it is the agent in there, on that host or on this machine.
     """
+    from tui.transport.container_log.reader import Container
+
     inside = inside_of(choices)
     if inside is not None and host == LOCAL:
         from tui.transport.local import local_opener
 
-        return _agent_inside(local_opener(), inside, None, watch_request(options, gpus=gpus))
+        here = Container(inside, local_opener(), None)
+        return _agent_inside(local_opener(), here, watch_request(options, gpus=gpus))
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
@@ -272,7 +276,8 @@ def remote_agent(
     if inside is None:
         source = AgentSource(opener, watch, reconnect=True, expects_question=opener.expects_question)
     else:
-        source = _agent_inside(opener, inside, host, watch, opener.expects_question)
+        there = Container(inside, opener.beside, host)
+        source = _agent_inside(opener, there, watch, opener.expects_question)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
@@ -280,15 +285,16 @@ def remote_agent(
 
 def _agent_inside(
     opener: "Opener",
-    inside: Wrapper,
-    host: str | None,
+    container: "Container",
     watch: WatchRequest,
     expects_question: Callable[[], Awaitable[bool]] | None = None,
 ) -> "AgentSource":
-    """Return the agent in a container, pod or job of the host that the opener leads to (None: here)."""
+    """Return the agent in a container, pod or job of the host that the opener leads to."""
     from tui.transport.agent_source import AgentSource
+    from tui.transport.container_log.beside import LogBeside
     from tui.transport.wrapper_pipe import TIMEOUT_S, wrapped_opener
 
+    inside, host = container.wrapper, container.host
     return AgentSource(
         wrapped_opener(opener, inside, host),
         watch,
@@ -296,6 +302,7 @@ def _agent_inside(
         timeout_s=TIMEOUT_S,
         expects_question=expects_question,
         place=inside.place(host),
+        log_beside=LogBeside(container),
     )
 
 

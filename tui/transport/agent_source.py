@@ -14,6 +14,7 @@ from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
 from tui.transport.bootstrap import TIMEOUT_S, Started, start
 from tui.transport.connection import Connection, WireLog
+from tui.transport.container_log.beside import LogBeside
 from tui.transport.pipe import LinkFault, Opener
 from tui.transport.translate import HostClock, Translator
 
@@ -32,7 +33,8 @@ class AgentSource:
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
     will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
-    pod or job the agent is, None where it is simply on the host.
+    pod or job the agent is, None where it is simply on the host; ``log_beside`` then reads the log that its
+    runtime keeps.
     """
 
     def __init__(
@@ -46,9 +48,11 @@ class AgentSource:
         wire_log: WireLog | None = None,
         expects_question: Callable[[], Awaitable[bool]] | None = None,
         place: str | None = None,
+        log_beside: LogBeside | None = None,
     ) -> None:
         self._opener = opener
         self._place = place
+        self._log_beside = log_beside
         self._watch = watch
         self._reconnect = reconnect
         self._python = python
@@ -69,7 +73,7 @@ class AgentSource:
 
     def __aiter__(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events; once."""
-        return self._events()
+        return self._events() if self._log_beside is None else self._log_beside.merged(self._events())
 
     async def connect_first(self, *, always: bool) -> LinkFault | None:
         """Make the first connection now, before anybody iterates, where a question is expected on the way.
@@ -94,6 +98,8 @@ class AgentSource:
             self._watch = request
         elif isinstance(request, FollowRequest):
             self._follow = request
+        if self._log_beside is not None:
+            self._log_beside.send(request)
         if self._connection is not None:
             self._connection.send(request)
         elif not isinstance(request, WatchRequest | FollowRequest | PingRequest):
@@ -108,6 +114,8 @@ class AgentSource:
         self._closed.set()
         if self._starting is not None:
             self._starting.cancel()
+        if self._log_beside is not None:
+            await self._log_beside.close()
         first, self._first = self._first, None
         if isinstance(first, Started):
             await first.pipe.close()
