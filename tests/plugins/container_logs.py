@@ -22,10 +22,8 @@ NAMES: dict[Kind, str] = {"docker": "vllm", "podman": "vllm", "kubectl": "prod/l
 
 def record(text: str, ns: int | None = None, stream: str = "stdout") -> bytes:
     """Return what a runtime keeps of one line, or of a piece of one."""
-    return (
-        json.dumps({"ns": time.time_ns() if ns is None else ns, "stream": stream, "log": text}).encode()
-        + b"\n"
-    )
+    told = {"ns": time.time_ns() if ns is None else ns, "stream": stream, "log": text}
+    return json.dumps(told).encode() + b"\n"
 
 
 def keep(path: Path, *records: bytes) -> None:
@@ -52,8 +50,8 @@ class LogWatch:
         now_s = time.monotonic()
         self.agent_says(
             Hello(
-                mono_s=now_s, wall_s=time.time(), client_s=now_s, protocol=1, host="h", user="u", uid=0, pid=1,
-                boot_id="b", python="3", kernel="k", cpu_count=1, memory_total_mib=None,
+                mono_s=now_s, wall_s=time.time(), client_s=now_s, protocol=1, host="h", user="u", uid=0,
+                pid=1, boot_id="b", python="3", kernel="k", cpu_count=1, memory_total_mib=None,
             )
         )  # fmt: skip
 
@@ -61,6 +59,12 @@ class LogWatch:
     def lines(self) -> list[str]:
         """All lines, in order."""
         return [line for event in self.events if isinstance(event, Log) for line in event.lines]
+
+    @property
+    def tail(self) -> str:
+        """The unfinished line."""
+        tails = [event.tail for event in self.events if isinstance(event, Log)]
+        return tails[-1] if tails else ""
 
     @property
     def gaps(self) -> list[Gap]:

@@ -9,8 +9,10 @@ BACKLOG_LINES = 300_000
 """So many lines of a log are read at most that is taken up for the first time."""
 PING = b"."
 PING_INTERVAL_S = 5.0
+DEAF_S = 15
+"""After so long without a ping the guard ends the tool, as the agent ends itself."""
 # The tools read no input and notice no end of it, and those that print nothing notice no end of the link: so
-# a shell beside reads, and ends the tool at the end of input, or when nothing has come for 15 s (where there
+# a shell beside reads, and ends the tool at the end of input, or when no ping came for a while (where there
 # is a ``timeout``). Both streams come as one; what the tool started has none of the guard's descriptors.
 _GUARD = """\
 exec 3<&0
@@ -18,7 +20,7 @@ exec 3<&0
 tool=$!
 {
 if timeout 9 true; then
-while [ "$(timeout 15 dd bs=1 count=1 <&3)" = . ]; do :; done
+while [ "$(timeout DEAF_S dd bs=1 count=1 <&3)" = . ]; do :; done
 else cat <&3; fi
 kill "$tool"; sleep 2; kill -9 "$tool"
 } >/dev/null 2>&1 &
@@ -41,7 +43,8 @@ def log_command(wrapper: Wrapper, since_ns: int, *, first: bool, over_ssh: bool)
     limit = [f"--tail={BACKLOG_LINES}"] if first else []
     before, behind = wrapper.logs
     tool = [*before, "-f", "--timestamps", f"{since}={rfc3339(since_ns)}", *limit, *behind]
-    return ["/bin/sh", "-c", _GUARD, "sh", *found_widely(tool, over_ssh=over_ssh)]
+    guard = _GUARD.replace("DEAF_S", str(DEAF_S))
+    return ["/bin/sh", "-c", guard, "sh", *found_widely(tool, over_ssh=over_ssh)]
 
 
 def shown_command(wrapper: Wrapper) -> str:

@@ -126,10 +126,10 @@ class LogReader:
         events: list[AnyEvent] = []
         before_ns = self._seen.newest_ns
         new = [entry for entry in entries if self._seen.is_new(entry)]
-        if new:
+        if new or lines.unfinished:
             events += self._open_told()
-            if self._seen.misses():
-                events.append(self._gap(before_ns, new[0].stamp_ns))
+        if new and self._seen.misses():
+            events.append(self._gap(before_ns, new[0].stamp_ns))
         events += self._telling.told(new, lines.unfinished)
         return events + self._backlog_told(entries)
 
