@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wrapped_host import WrappedHost
 
-from tui.events import AnyEvent, Gap, Hello, Log, LogSource
+from tui.events import AnyEvent, Gap, Hello, Link, Log, LogSource, Processes
 from tui.requests import FollowRequest
 from tui.transport.container_log.beside import LogBeside
 from tui.transport.container_log.reader import Container
@@ -44,6 +44,19 @@ class LogWatch:
     def agent_says(self, event: AnyEvent) -> None:
         """Let the agent beside tell something."""
         self._agent.put_nowait(event)
+
+    def is_away(self) -> None:
+        """Let the agent's link be lost."""
+        now_s = time.monotonic()
+        self.agent_says(
+            Link(mono_s=now_s, wall_s=time.time(), client_s=now_s, state="lost", sentence="the link is lost")
+        )
+
+    def is_back(self) -> None:
+        """Let the agent report again, and tell of the processes."""
+        now_s = time.monotonic()
+        self.hello()
+        self.agent_says(Processes(mono_s=now_s, wall_s=time.time(), client_s=now_s, processes=[]))
 
     def hello(self) -> None:
         """Let the agent report, on this machine's clocks."""

@@ -2,9 +2,10 @@
 
 Run as ``python3 stand_in_logs.py STATE TOOL ARGUMENT...``. Of the STATE of stand_in_tools.py ``log`` names
 the file that the runtime keeps (see stand_in_runtime.py), ``log_fails`` a text of TEXTS that the tool ends
-with, ``log_over`` that the container has ended, ``log_clients`` a file that gets the pid of each tool. Docker
-and Podman write each stream to their own of the same name; Podman leaves the moment of ``--since`` itself out,
-kubectl rounds it down to seconds, reads only the newest file, and ends when that is rotated away.
+with, ``log_over`` that the container has ended, ``log_clients`` a file that gets the pid of each tool.
+
+Docker and Podman write each stream to their own of the same name; Podman leaves the moment of ``--since``
+itself out, kubectl rounds it down to seconds, reads only the newest file, and ends when that is rotated away.
 """
 
 import json

@@ -13,7 +13,7 @@ from ssh_server import until
 from stand_in_logs import TEXTS
 from wrapped_host import WrappedHost
 
-from tui.events import Log, LogSource, Notice
+from tui.events import Log, LogSource, Notice, Processes
 from tui.requests import FollowRequest
 from tui.transport.wrapper import Kind
 
@@ -110,6 +110,30 @@ async def test_a_log_command_that_was_killed_goes_on_where_it_stopped(
     assert watch.gaps == []
 
 
+async def test_while_the_agent_is_away_no_other_servers_output_is_taken_for_this_ones(
+    wrapped_here: WrappedHost,
+) -> None:
+    keep(wrapped_here.log, record("one\n"))
+    async with log_watch("docker") as watch:
+        await watch.until(lambda: watch.lines)
+        watch.is_away()
+        keep(wrapped_here.log, record("Traceback\n"))
+        wrapped_here.behave(log_over=True)
+        await watch.until(lambda: len(watch.lines) == 2)
+        await until(lambda: not alive(wrapped_here.log_runs()[-1][0]))
+        wrapped_here.behave()
+        keep(wrapped_here.log, record("another server\n"))
+        watch.is_back()
+        await watch.until(lambda: any(isinstance(event, Processes) for event in watch.events))
+        again = FollowRequest(pid=1, started_s=time.monotonic() + 1.0, log_to_runtime=True)
+        watch.beside.send(again)
+        keep(wrapped_here.log, record("its second line\n", time.time_ns() + 2 * 10**9))
+        await watch.until(lambda: len(watch.lines) == 3)
+
+    assert watch.lines == ["one", "Traceback", "its second line"]
+    assert len(wrapped_here.log_runs()) == 2
+
+
 async def test_what_was_rotated_away_meanwhile_is_a_gap(wrapped_here: WrappedHost) -> None:
     keep(wrapped_here.log, record("one\n"))
     async with log_watch("kubectl") as watch:
@@ -174,8 +198,8 @@ async def test_a_refused_log_is_one_sentence_and_one_that_passes_is_tried_again(
             assert sentence.isprintable()
             assert not sentence.endswith(".")
         wrapped_here.behave()
-        # The host was away and is there again.
-        watch.hello()
+        watch.is_away()
+        watch.is_back()
         await watch.until(lambda: watch.lines)
 
     assert [state for state, _ in watch.sources] == (["open"] if told is None else ["unreadable", "open"])

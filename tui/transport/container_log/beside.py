@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from tui.events import AnyEvent, Hello, LogSource
+from tui.events import AnyEvent, Hello, Link, LogSource, Processes
 from tui.requests import AnyRequest, FollowRequest
 from tui.streams import Pump
 from tui.transport.container_log.reader import Container, LogReader
@@ -15,6 +15,8 @@ from tui.transport.translate import HostClock
 _QUEUE_EVENTS = 64
 # The kernel stamps process starts in units of 10 ms.
 _START_SLACK_S = 0.1
+SETTLE_S = 0.5
+"""So long after the list of processes another server of the container has been taken up, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class LogBeside:
         self._container = container
         self._clock = HostClock()
         self._heard = False
+        self._away = False
         self._start: _Start | None = None
         self._reader: LogReader | None = None
         self._news = asyncio.Event()
@@ -81,11 +84,24 @@ class LogBeside:
                 self._news.set()
             if self._heard:
                 self._clock.take(event)
-            if isinstance(event, Hello) and self._reader is not None:
-                self._reader.go_on()
+            self._take_link(event)
             # That it has found no file is not for people to know where there is another way.
             if not (isinstance(event, LogSource) and event.state == "none" and self._start is not None):
                 yield event
+
+    def _take_link(self, event: AnyEvent) -> None:
+        """Hold the reader while the agent is away; let it go on once it is known which server is there."""
+        if isinstance(event, Link) and event.state != "up":
+            self._away = True
+            if self._reader is not None:
+                self._reader.hold()
+        elif isinstance(event, Processes) and self._away:
+            self._away = False
+            asyncio.get_running_loop().call_later(SETTLE_S, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._reader is not None and not self._away:
+            self._reader.go_on()
 
     async def _of_log(self) -> AsyncGenerator[AnyEvent, None]:
         while True:

@@ -40,7 +40,11 @@ class Container:
 
 
 class LogReader:
-    """Reads the log of one start of a server. ``go_on`` wakes it; iterate over ``events`` once."""
+    """Reads the log of one start of a server; iterate over ``events`` once.
+
+    A tool that ended is started again, but not between ``hold`` and ``go_on``: while the agent is away nobody
+    knows whether the container's next output is this server's.
+    """
 
     def __init__(self, container: Container, from_ns: int, clock: HostClock) -> None:
         self._container = container
@@ -54,10 +58,16 @@ class LogReader:
         self._ended = Refusal("", passing=True)
         self._pipe: Pipe | None = None
         self._awake = asyncio.Event()
+        self._held = False
         self._closed = False
 
+    def hold(self) -> None:
+        """Start nothing more until ``go_on``; what runs goes on, and brings the server's last lines."""
+        self._held = True
+
     def go_on(self) -> None:
-        """Try at once: the host, or its agent, is there again."""
+        """Try at once: the agent is there again, and with it the server."""
+        self._held = False
         self._awake.set()
 
     async def close(self) -> None:
@@ -176,7 +186,8 @@ class LogReader:
         try:
             await asyncio.wait_for(self._awake.wait(), seconds)
         except TimeoutError:
-            return
+            if self._held:
+                await self._awake.wait()
 
 
 async def _first(pipe: Pipe) -> bytes | None:
