@@ -1,10 +1,12 @@
 """A server in a container whose output only the runtime reads: its log on the screen's side of everything."""
 
+import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -57,6 +59,25 @@ def test_the_phase_comes_from_the_containers_log_live_and_replayed(
     assert cast("dict[str, object]", replayed.last["end"])["phase"] == "weights"
     assert others == []
     until(lambda: not os.path.exists(f"/proc/{tool}"))
+
+
+def test_an_anonymous_export_hides_the_containers_name_in_its_log_too(
+    tminus: Tminus, launcher: int, wrapped_here: WrappedHost
+) -> None:
+    process = tminus.start("wait", "--podman", "acme-llm", "--pid", str(launcher))
+    tminus.until(process, "reading the container's log by `podman logs acme-llm`")
+    process.send_signal(signal.SIGINT)
+    tminus.end(process)
+    (recording,) = tminus.recordings
+    bundle = tminus.folder / "hidden.tar.gz"
+    done = tminus.run("export", str(recording), "--anonymise", "--bundle", str(bundle))
+    with tarfile.open(bundle) as archive:
+        files = [archive.extractfile(member) for member in archive.getmembers() if member.isfile()]
+        texts = [file.read() for file in files if file is not None]
+
+    assert done.code == 0, done.err
+    assert texts
+    assert not any(b"acme" in (gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text) for text in texts)
 
 
 def test_a_refused_log_leaves_the_rest_of_the_watch_as_it_is(

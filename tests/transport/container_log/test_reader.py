@@ -45,6 +45,18 @@ async def test_both_streams_of_this_start_come_without_stamps(kind: Kind, wrappe
     assert watch.gaps == []
 
 
+@pytest.mark.parametrize(("kind", "size"), [("docker", 16384), ("podman", 5000), ("kubectl", 16384)])
+async def test_a_long_line_that_the_runtime_kept_in_pieces_is_one_again(
+    kind: Kind, size: int, wrapped_here: WrappedHost
+) -> None:
+    pieces = [letter * size for letter in "ab"]
+    keep(wrapped_here.log, *map(record, pieces), record("c\n"), record("next\n"))
+    async with log_watch(kind) as watch:
+        await watch.until(lambda: len(watch.lines) == 2)
+
+    assert watch.lines == ["".join([*pieces, "c"]), "next"]
+
+
 async def test_lines_are_dated_by_their_stamps_on_the_hosts_clock(wrapped_here: WrappedHost) -> None:
     now_ns, now_s = time.time_ns(), time.monotonic()
     for age_s in (50, 40, 30):
