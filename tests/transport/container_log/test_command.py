@@ -96,7 +96,7 @@ async def test_without_a_timeout_program_the_end_of_the_input_counts(
 ) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("sh", "cat", "sleep"):
+    for name in ("sh", "sleep"):
         (tools / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.setattr(command, "DEAF_S", 1)

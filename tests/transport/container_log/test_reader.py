@@ -13,8 +13,11 @@ from ssh_server import until
 from stand_in_logs import TEXTS
 from wrapped_host import WrappedHost
 
-from tui.events import Log, LogSource, Notice, Processes
+from tui.events import Link, Log, LogSource, Notice, Processes
 from tui.requests import FollowRequest
+from tui.transport.container_log import reader
+from tui.transport.local import local_opener
+from tui.transport.pipe import Pipe
 from tui.transport.wrapper import Kind
 
 KINDS: list[Kind] = ["docker", "podman", "kubectl"]
@@ -123,10 +126,17 @@ async def test_a_log_command_that_was_killed_goes_on_where_it_stopped(
 
 
 async def test_while_the_agent_is_away_no_other_servers_output_is_taken_for_this_ones(
-    wrapped_here: WrappedHost,
+    wrapped_here: WrappedHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reader, "BACKOFF_S", (0.005,))
+    started: list[list[str]] = []
+
+    async def opener(argv: list[str]) -> Pipe:
+        started.append(argv)
+        return await local_opener()(argv)
+
     keep(wrapped_here.log, record("one\n"))
-    async with log_watch("docker") as watch:
+    async with log_watch("docker", opener=opener) as watch:
         await watch.until(lambda: watch.lines)
         watch.is_away()
         keep(wrapped_here.log, record("Traceback\n"))
@@ -135,6 +145,8 @@ async def test_while_the_agent_is_away_no_other_servers_output_is_taken_for_this
         await until(lambda: not alive(wrapped_here.log_runs()[-1][0]))
         wrapped_here.behave()
         keep(wrapped_here.log, record("another server\n"))
+        await asyncio.sleep(0.05)
+        assert len(started) == 1
         watch.is_back()
         await watch.until(lambda: any(isinstance(event, Processes) for event in watch.events))
         again = FollowRequest(pid=1, started_s=time.monotonic() + 1.0, log_to_runtime=True)
@@ -143,7 +155,7 @@ async def test_while_the_agent_is_away_no_other_servers_output_is_taken_for_this
         await watch.until(lambda: len(watch.lines) == 3)
 
     assert watch.lines == ["one", "Traceback", "its second line"]
-    assert len(wrapped_here.log_runs()) == 2
+    assert len(started) == 2
 
 
 async def test_what_was_rotated_away_meanwhile_is_a_gap(wrapped_here: WrappedHost) -> None:
@@ -253,7 +265,9 @@ async def test_what_the_agent_says_of_no_file_is_not_told_beside_the_containers_
     none = LogSource(mono_s=0.0, wall_s=0.0, path=None, state="none", sentence="no log file is known")
     async with log_watch("docker") as watch:
         watch.agent_says(none)
-        await watch.until(lambda: watch.lines)
+        watch.is_away()
+        await watch.until(lambda: watch.lines and any(isinstance(event, Link) for event in watch.events))
+        assert none not in watch.events
         watch.beside.send(FollowRequest(pid=1, log_path="/srv/a.log", log_to_runtime=True))
         watch.agent_says(none)
         await watch.until(lambda: none in watch.events)

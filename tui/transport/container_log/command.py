@@ -21,7 +21,7 @@ tool=$!
 {
 if timeout 9 true; then
 while [ "$(timeout DEAF_S dd bs=1 count=1 <&3)" = . ]; do :; done
-else cat <&3; fi
+else read -r _ <&3; fi
 kill "$tool"; sleep 2; kill -9 "$tool"
 } >/dev/null 2>&1 &
 guard=$!
