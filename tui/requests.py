@@ -97,11 +97,15 @@ class FollowRequest(Request, frozen=True, kw_only=True, tag=wire.FOLLOW):
     Without ``resume`` the log is read from this start's first line: the last line, within the last 256 MiB,
     in which one of the regular expressions ``first_lines`` is found; without such a line from the file's
     beginning; from its end when the file was last written before the process started.
+
+    ``log_to_runtime``: the output goes where, in a container, its runtime may read it (a pipe, a socket, the
+    terminal of its first process), so that the client can ask that for the log; the agent cannot.
     """
 
     pid: int | None
     started_s: float | None = None
     log_path: str | None = None
+    log_to_runtime: bool = False
     first_lines: list[str] = []
     resume: LogPosition | None = None
     probe: ProbePlan | None = None

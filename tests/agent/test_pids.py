@@ -80,4 +80,5 @@ def test_a_foreign_pid_is_never_joined_with_the_process_of_that_number() -> None
 
     assert book.held_by({7}) == {0}
     assert holders.held_by({7}) == {0}
+    assert holders.held_by({-7}) == set()
     assert not holders.shared(1, {7})

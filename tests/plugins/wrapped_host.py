@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stand_in_logs
 import stand_in_tools
 
 from tui.transport.wrapper import KINDS
@@ -21,22 +22,35 @@ class WrappedHost:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.clients = folder / "clients"
+        self.log = folder / "container.log"
+        self.log_clients = folder / "log_clients"
         self._state = folder / "state.json"
         self.behave()
-        script = Path(stand_in_tools.__file__)
         for kind in KINDS:
             program = folder / kind
-            words = shlex.join([sys.executable, "-ISs", str(script), str(self._state), kind])
-            program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+            tool, logs = (
+                shlex.join([sys.executable, "-ISs", str(module.__file__), str(self._state), kind])
+                for module in (stand_in_tools, stand_in_logs)
+            )
+            chosen = f'for word; do case $word in exec) break;; logs) exec {logs} "$@";; esac; done'
+            program.write_text(f'#!/bin/sh\n{chosen}\nexec {tool} "$@"\n')
             program.chmod(0o755)
 
     def behave(self, **state: Any) -> None:
         """Set what happens from now on; without arguments everything works."""
-        self._state.write_text(json.dumps({"client": str(self.clients), **state}))
+        usual = {"client": str(self.clients), "log": str(self.log), "log_clients": str(self.log_clients)}
+        fresh = self._state.with_suffix(".new")
+        fresh.write_text(json.dumps({**usual, **state}))
+        fresh.replace(self._state)
 
     def without(self, kind: str) -> None:
         """Take one of the programs away."""
         (self.folder / kind).unlink()
+
+    def log_runs(self) -> list[tuple[int, str]]:
+        """Return the pid of each ``logs`` that was started, and from which moment on it was asked."""
+        lines = self.log_clients.read_text().splitlines() if self.log_clients.exists() else []
+        return [(int(pid), since) for pid, since in (line.split() for line in lines)]
 
     def client(self) -> int:
         """Return the pid of the program that was started last."""

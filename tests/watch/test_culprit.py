@@ -1,8 +1,10 @@
 """Who a failure came from: a rank that went first, else who wrote the failure's line, else nobody."""
 
 import pytest
+from ras_server import mismatch
 from watched_host import Watch, WatchedHost, process
 
+from tui.signals import Evidence
 from tui.watch.culprit import Culprit, culprit
 
 OOM = "[2026-11-29 13:48:34 TP1] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB."
@@ -59,6 +61,33 @@ def test_of_ranks_that_go_with_their_server_none_is_named(host: WatchedHost) -> 
     host.exits(102, main=False)
     host.exits(code=-9)
     assert culprit(host.state) == Culprit()
+
+
+def test_ras_of_a_container_is_joined_with_the_hosts_processes(watched: Watch) -> None:
+    host = watched()
+    host.hello()
+    main = host.starts()
+    ranks = [
+        process(101 + rank, f"sglang::scheduler_TP{rank}", matched=None, ppid=main.pid, inner_pid=7 + rank)
+        for rank in range(2)
+    ]
+    host.processes(main, *ranks)
+    said = [("diagnosis", ()), ("ras", mismatch(8)), ("ras", mismatch(8)), ("diagnosis", None)]
+    for asked, text in said:
+        host.wait(10)
+        told = Evidence(
+            **host.when,
+            asked="ras" if asked == "ras" else "diagnosis",
+            found=True,
+            sentence="NCCL RAS",
+            lines=tuple(text.splitlines()) if isinstance(text, str) else (),
+            last=text is None,
+        )
+        host.happen(told)
+    (proof,) = host.state.judging.proofs
+
+    assert (proof.rank, proof.pid) == ("TP1", 102)
+    assert "(pid 102, GPU 3)" in proof.sentence
 
 
 CRASH = "[2026-11-29 13:48:35] Subprocess scheduler_1 (pid={}) crashed with exit code -6. Triggering SIGQUIT"

@@ -28,6 +28,14 @@ def test_a_clock_that_fell_behind_for_good_is_believed_after_a_while() -> None:
     assert clock.source_s(12.0) == 1007.0
 
 
+def test_an_event_that_tells_of_the_past_does_not_set_the_clock() -> None:
+    clock = SourceClock()
+    clock.take(1000.0, 0.0)
+    clock.take(1011.0, 11.0)
+    clock.take(400.0, 30.0)
+    assert clock.source_s(30.0) == 1030.0
+
+
 def test_another_boot_starts_the_clock_anew(watched: Watch) -> None:
     host = watched()
     host.hello()

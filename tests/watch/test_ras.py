@@ -132,6 +132,20 @@ def test_json_tells_of_late_and_of_missing_ranks() -> None:
     assert (report.version, report.dead) == ("2.29.1", {9})
 
 
+def test_pids_of_a_container_are_told_as_those_of_the_host() -> None:
+    missing = {"rank": 2, "host": "n1", "pid": 9, "nvml_dev": 2, "status": {"considered_dead": True}}
+    text = whole(ranks=[rank(0, 7, AllReduce=12), rank(1, 8, AllReduce=11)], missing_ranks=[missing])
+    told = read_ras(text.splitlines(), {7: 1007, 8: 1008, 9: 1009})
+    late = read_ras(mismatch(11).splitlines(), {11: 4011})
+
+    assert told is not None
+    assert [found.ranks[0].pid for found in told.findings] == [1009, 1008]
+    assert told.dead == {1009}
+    assert late is not None
+    assert [rank.pid for rank in late.findings[0].ranks] == [4011]
+    assert "pid 4011" in late.findings[0].text
+
+
 def test_the_comma_that_nccl_2_28_9_leaves_out_is_put_in() -> None:
     missing = {"rank": 2, "host": "n1", "pid": 9, "nvml_dev": 2, "status": {"unresponsive": True}}
     text = whole(ranks=[rank(0, 7)], missing_ranks=[missing]).replace('"nvml_dev": 2,', '"nvml_dev": 2')

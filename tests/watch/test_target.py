@@ -319,7 +319,33 @@ def test_output_that_is_no_file_is_said_with_what_to_do(target: str | None, part
 
 def test_the_pipe_of_a_container_is_told_from_any_other() -> None:
     server = only(process(1, SGLANG, matched="sglang", stdout="pipe:[1]", stderr="pipe:[1]", container="abc"))
-    assert "container's log" in log_sentence(server, WatchOptions())
+    sentence = log_sentence(server, WatchOptions())
+    assert "goes to its container's log: watch inside with --docker, --podman or --kubectl" in sentence
+
+
+@pytest.mark.parametrize(
+    ("pid", "ppid", "target", "expected"),
+    [
+        (1, 0, "pipe:[1]", True),
+        (40, 39, "pipe:[1]", True),
+        (1, 0, "socket:[2]", True),
+        (1, 0, None, True),
+        (1, 0, "/dev/pts/0", True),
+        (7, 1, "/dev/pts/0", True),
+        (40, 39, "/dev/pts/1", False),  # of a shell that somebody opened in the container
+        (1, 0, "/dev/null", False),
+        (1, 0, "/srv/a.log", False),
+        (1, 0, "/srv/a.log (deleted)", False),
+    ],
+)
+def test_the_runtime_is_asked_for_a_log_that_it_may_have(
+    pid: int, ppid: int, target: str | None, expected: bool
+) -> None:
+    server = only(process(pid, SGLANG, matched="sglang", ppid=ppid, stdout=target, stderr=target))
+    request = follow_request(server, WatchOptions())
+
+    assert request is not None
+    assert request.log_to_runtime is expected
 
 
 def test_a_followed_server_is_kept_when_a_second_one_starts(watched: Watch) -> None:

@@ -30,6 +30,7 @@ from tui.watch.options import WatchOptions
 
 if TYPE_CHECKING:
     from tui.transport.agent_source import AgentSource
+    from tui.transport.container_log.reader import Container
     from tui.transport.pipe import Opener
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -261,12 +262,14 @@ def remote_agent(
     With a container, pod or job chosen it is the agent in there, on that host or on this machine. With
     ``plain_shell`` a shell takes its place where there is no fit Python.
     """
+    from tui.transport.container_log.reader import Container
+
     inside = inside_of(choices)
     if inside is not None and host == LOCAL:
         from tui.transport.local import local_opener
 
-        watch = watch_request(options, gpus=gpus)
-        return _agent_inside(local_opener(), inside, None, watch, plain_shell=plain_shell)
+        here = Container(inside, local_opener(), None)
+        return _agent_inside(local_opener(), here, watch_request(options, gpus=gpus), plain_shell=plain_shell)
     from tui.transport.agent_source import AgentSource
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
@@ -295,8 +298,8 @@ def remote_agent(
             stays=stays,
         )
     else:
-        asks = opener.expects_question
-        source = _agent_inside(opener, inside, host, watch, asks, plain_shell=plain_shell, stays=stays)
+        asks, there = opener.expects_question, Container(inside, opener.beside, host)
+        source = _agent_inside(opener, there, watch, asks, plain_shell=plain_shell, stays=stays)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices.append(source.note)
     return source
@@ -304,18 +307,19 @@ def remote_agent(
 
 def _agent_inside(
     opener: "Opener",
-    inside: Wrapper,
-    host: str | None,
+    container: "Container",
     watch: WatchRequest,
     expects_question: Callable[[], Awaitable[bool]] | None = None,
     *,
     plain_shell: bool,
     stays: bool = False,
 ) -> "AgentSource":
-    """Return the agent in a container, pod or job of the host that the opener leads to (None: here)."""
+    """Return the agent in a container, pod or job of the host that the opener leads to."""
     from tui.transport.agent_source import AgentSource
+    from tui.transport.container_log.beside import LogBeside
     from tui.transport.wrapper_pipe import TIMEOUT_S, wrapped_opener
 
+    inside, host = container.wrapper, container.host
     return AgentSource(
         wrapped_opener(opener, inside, host),
         watch,
@@ -325,6 +329,7 @@ def _agent_inside(
         place=inside.place(host),
         stays=stays,
         plain_shell=plain_shell,
+        log_beside=LogBeside(container),
     )
 
 

@@ -46,8 +46,8 @@ def _title(state: Meaning) -> str:
 
 def _sentence(state: Meaning) -> str:
     source = state.log_source
-    if source is not None and source.state not in ("open", "none"):
-        return source.sentence
+    if source is not None and source.state != "none":
+        return "" if source.state == "open" else source.sentence
     if state.shown is not None:
         return log_sentence(state.shown, state.options)
     if state.log.total:

@@ -14,6 +14,7 @@ from tui.events import AnyEvent, Goodbye, Hello, Link, Notice
 from tui.requests import AnyRequest, ByeRequest, FollowRequest, PingRequest, WatchRequest
 from tui.transport.bootstrap import ON_HOST, TIMEOUT_S, ShellToo, Started, start
 from tui.transport.connection import Connection, WireLog
+from tui.transport.container_log.beside import LogBeside
 from tui.transport.faults import fault as told
 from tui.transport.pipe import LinkFault, Opener
 from tui.transport.plain_shell.connection import ShellConnection
@@ -34,9 +35,10 @@ class AgentSource:
     ``python`` is the interpreter on the host (by default python3, or another that is found there).
     ``wire_log`` gets every raw line of the agent, for diagnostics. ``expects_question`` says whether a person
     will be asked something at the first connection; see ``connect_first``. ``place`` says in which container,
-    pod or job the agent is, None where it is simply on the host. ``plain_shell``: where there is no fit
-    Python a shell takes the agent's place, and does so again after a lost link. With ``stays`` a link that
-    has failed rests until ``try_again``, where the events would end without.
+    pod or job the agent is, None where it is simply on the host; ``log_beside`` then reads the log that its
+    runtime keeps. ``plain_shell``: where there is no fit Python a shell takes the agent's place, and does so
+    again after a lost link. With ``stays`` a link that has failed rests until ``try_again``, where the events
+    would end without.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class AgentSource:
         place: str | None = None,
         stays: bool = False,
         plain_shell: bool = False,
+        log_beside: LogBeside | None = None,
     ) -> None:
         self._opener = opener
         self._plain_shell = plain_shell
         self._in_shell = False
         self._place = place
         self._where = ON_HOST if place is None else f"in {place}"
+        self._log_beside = log_beside
         self._watch = watch
         self._reconnect = reconnect
         self._python = python
@@ -81,7 +85,7 @@ class AgentSource:
 
     def __aiter__(self) -> AsyncIterator[AnyEvent]:
         """Iterate over the events; once."""
-        return self._events()
+        return self._events() if self._log_beside is None else self._log_beside.merged(self._events())
 
     async def connect_first(self, *, always: bool) -> LinkFault | None:
         """Make the first connection now, before anybody iterates, where a question is expected on the way.
@@ -106,6 +110,8 @@ class AgentSource:
             self._watch = request
         elif isinstance(request, FollowRequest):
             self._follow = request
+        if self._log_beside is not None:
+            self._log_beside.send(request)
         if self._connection is not None:
             self._connection.send(request)
         elif not isinstance(request, WatchRequest | FollowRequest | PingRequest):
@@ -121,6 +127,8 @@ class AgentSource:
         self._wanted.set()
         if self._starting is not None:
             self._starting.cancel()
+        if self._log_beside is not None:
+            await self._log_beside.close()
         first, self._first = self._first, None
         if isinstance(first, Started):
             await first.pipe.close()

@@ -164,6 +164,9 @@ TABLE: dict[str, FaultText] = {
     "no_session": FaultText("refused", False,
         "{where} let {user} in but allows no command ({why}): "
         "see MaxSessions, ForceCommand and the account's shell there"),
+    "no_second_session": FaultText("refused", False,
+        "{where} allows one session a connection and a second one was needed: "
+        "set MaxSessions to 2 or more in its sshd_config"),
     "lost": FaultText("lost", True,
         "the link to {where} broke ({why})"),
     # The agent, by whatever way; {place} is "on the host", or says in what on it.

@@ -47,5 +47,13 @@ class Pipe(Protocol):
         ...
 
 
+class BesidePipe(Pipe, Protocol):
+    """A pipe over a connection on which other commands can be started."""
+
+    async def beside(self, arguments: list[str]) -> Pipe:
+        """Start another command on the same host. Raises LinkFault."""
+        ...
+
+
 Opener = Callable[[list[str]], Awaitable[Pipe]]
 """Starts a command, given as argument list, on one host. Raises LinkFault."""

@@ -32,21 +32,29 @@ class WrongName(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """One program and where it leads. ``name`` is as it was given, ``before`` stands before the command."""
+    """One program and where it leads. ``name`` is as it was given, ``before`` stands before the command.
+
+    Before and behind the options of its ``logs`` command stand ``logs``; empty for srun, which has none.
+    """
 
     kind: Kind
     name: str
     before: tuple[str, ...]
+    logs: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def argv(self, command: list[str], *, over_ssh: bool) -> list[str]:
         """Return the arguments that run ``command`` inside. Over SSH the program is searched more widely."""
-        found = ["/bin/sh", "-c", _FOUND, "sh"] if over_ssh else []
-        return [*found, *self.before, *command]
+        return found_widely([*self.before, *command], over_ssh=over_ssh)
 
     def place(self, host: str | None) -> str:
         """Return where the agent runs, for people: ``docker:NAME on HOST``; here where there is no host."""
         inside = f"{self.kind}:{self.name}"
         return inside if host is None else f"{inside} on {host}"
+
+
+def found_widely(argv: list[str], *, over_ssh: bool) -> list[str]:
+    """Return arguments whose program is searched more widely where sshd starts them."""
+    return ["/bin/sh", "-c", _FOUND, "sh", *argv] if over_ssh else argv
 
 
 def wrapper(kind: Kind, name: str) -> Wrapper:
@@ -55,11 +63,15 @@ def wrapper(kind: Kind, name: str) -> Wrapper:
 
 
 def _docker(name: str) -> Wrapper:
-    return Wrapper("docker", name, ("docker", "exec", "-i", _container(name)))
+    return _of_container("docker", name)
 
 
 def _podman(name: str) -> Wrapper:
-    return Wrapper("podman", name, ("podman", "exec", "-i", _container(name)))
+    return _of_container("podman", name)
+
+
+def _of_container(kind: Kind, name: str) -> Wrapper:
+    return Wrapper(kind, name, (kind, "exec", "-i", _container(name)), ((kind, "logs"), (name,)))
 
 
 def _container(name: str) -> str:
@@ -90,7 +102,9 @@ def _kubectl(name: str) -> Wrapper:
         _check("the context", "/".join(context), _CONTEXT)
     chosen = ("--context", "/".join(context)) if context else ()
     inside = ("-c", container) if container else ()
-    return Wrapper("kubectl", name, ("kubectl", *chosen, "exec", "-i", "-n", namespace, pod, *inside, "--"))
+    place = ("-n", namespace, pod, *inside)
+    command = ("kubectl", *chosen, "exec", "-i", *place, "--")
+    return Wrapper("kubectl", name, command, (("kubectl", *chosen, "logs"), place))
 
 
 def _srun(name: str) -> Wrapper:

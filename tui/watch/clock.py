@@ -19,7 +19,9 @@ class SourceClock:
     latest_s: float = 0.0
 
     def take(self, mono_s: float, client_s: float) -> None:
-        """Learn from one event of the host."""
+        """Learn from one event of the host; one dated before another tells of the past, not of the clock."""
+        if mono_s < self.latest_s:
+            return
         offset = mono_s - client_s
         old = client_s - self.held_since_s > HOLD_S or client_s < self.held_since_s
         if self.offset_s is None or old or offset >= self.offset_s:

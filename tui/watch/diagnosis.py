@@ -81,8 +81,11 @@ class Diagnosis:
     _ras: list[tuple[float, RasReport | None]] = field(default_factory=list[tuple[float, RasReport | None]])
     _ras_said: str = ""
 
-    def take(self, event: Evidence) -> None:
-        """Note one answer; what comes of one that began in an earlier load is none."""
+    def take(self, event: Evidence, outer_pids: Mapping[int, int] | None = None) -> None:
+        """Note one answer; what comes of one that began in an earlier load is none.
+
+        ``outer_pids``: the host's numbers of processes by those that they have in their container.
+        """
         if not self.running and event.asked != "diagnosis":
             return
         self.heard_s = event.mono_s
@@ -94,7 +97,7 @@ class Diagnosis:
             case "stacks":
                 self._take_stacks(event)
             case "ras":
-                self._take_ras(event)
+                self._take_ras(event, outer_pids)
 
     def busy(self, now_s: float) -> bool:
         """Whether more is to come; one that has been silent for a minute is over."""
@@ -120,10 +123,10 @@ class Diagnosis:
         else:
             self._unread[event.pid] = event.sentence
 
-    def _take_ras(self, event: Evidence) -> None:
+    def _take_ras(self, event: Evidence, outer_pids: Mapping[int, int] | None) -> None:
         self._ras_said = event.sentence
         if event.found:
-            self._ras.append((event.mono_s, read_ras(event.lines)))
+            self._ras.append((event.mono_s, read_ras(event.lines, outer_pids)))
         else:
             self.failures.append(event.sentence)
 

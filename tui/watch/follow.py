@@ -33,6 +33,7 @@ def follow_request(
         pid=server.pid,
         started_s=server.started_s,
         log_path=log_path(server, options),
+        log_to_runtime=_log_to_runtime(server),
         first_lines=list(server.engine.first_lines),
         probe=server_plan(server, options),
         checkpoint=checkpoint_plan(server),
@@ -112,6 +113,16 @@ def log_path(server: Server, options: WatchOptions) -> str | None:
     return None
 
 
+def _log_to_runtime(server: Server) -> bool:
+    """Return whether a container's runtime may read what the server writes; it may where that is not known.
+
+    A terminal is the container's own only where the server is its first process or started by that one.
+    """
+    kinds = {None if target is None else _kind(target) for target in _streams(server)}
+    first = server.pid == 1 or server.main.ppid == 1
+    return not kinds.isdisjoint({None, "pipe", "socket"}) or (first and "terminal" in kinds)
+
+
 def log_sentence(server: Server, options: WatchOptions) -> str:
     """Return why the server's log cannot be followed and what to do, "" when it can."""
     if log_path(server, options) is not None:
@@ -126,7 +137,10 @@ def log_sentence(server: Server, options: WatchOptions) -> str:
         case "terminal":
             return f"the server's output goes to a terminal ({target}): {remedy}"
         case "pipe" if server.main.container is not None:
-            return "the server's output goes to its container's log, which is not read yet: give --log PATH"
+            return (
+                "the server's output goes to its container's log: watch inside with --docker, --podman or "
+                "--kubectl, or give --log PATH"
+            )
         case "pipe":
             return f"the server's output goes into a pipe: {remedy}"
         case "socket":

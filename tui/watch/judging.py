@@ -56,6 +56,7 @@ class Judging:
     verdicts: VerdictTimes = field(default_factory=VerdictTimes)
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _logged: dict[int, str] = field(default_factory=dict[int, str])  # by the pids that the log tells
+    _outer_pids: dict[int, int] = field(default_factory=dict[int, int])  # by those of a container
     _ranks: frozenset[str] = frozenset()
     _found: tuple[Rank, ...] = ()
     _named: Server | None = None
@@ -71,7 +72,7 @@ class Judging:
             case GpuDriver():
                 self._take_driver(event)
             case Evidence():
-                self.diagnosis.take(event)
+                self.diagnosis.take(event, self._outer_pids)
                 for pid, moved_s in self.diagnosis.moved.items():
                     self.movement.stack_moved(pid, moved_s)
             case _:
@@ -86,6 +87,7 @@ class Judging:
         self.silences.clear()
         self.verdicts = VerdictTimes()
         self._names, self._logged, self._ranks, self._named = {}, {}, frozenset(), None
+        self._outer_pids = {}
 
     @property
     def names(self) -> dict[int, str]:
@@ -128,6 +130,9 @@ class Judging:
             self._found = ranks_of(server)
             self._ranks = frozenset(rank.name for rank in self._found)
             self._names = names = {pid: rank.name for rank in self._found for pid in rank.pids}
+            self._outer_pids = {
+                member.inner_pid: member.pid for member in server.members if member.inner_pid is not None
+            }
             self._logged = {
                 member.logged_pid: names[member.pid] for member in server.members if member.pid in names
             }

@@ -7,7 +7,7 @@ stopped for a minute counts as dead for ever although it goes on (measured with 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -48,8 +48,12 @@ class RasReport:
     invented: int = 0
 
 
-def read_ras(lines: Sequence[str]) -> RasReport | None:
-    """Return what an answer says, None where it is not understood."""
+def read_ras(lines: Sequence[str], outer_pids: Mapping[int, int] | None = None) -> RasReport | None:
+    """Return what an answer says, None where it is not understood.
+
+    ``outer_pids``: RAS of a container tells the container's pids; which ones they are on the host.
+    """
+    lines = [_on_host(line, outer_pids) for line in lines] if outer_pids else lines
     first = next((line.lstrip() for line in lines if line.strip()), "")
     return _of_json("\n".join(lines)) if first.startswith("{") else _of_text(lines)
 
@@ -57,6 +61,17 @@ def read_ras(lines: Sequence[str]) -> RasReport | None:
 def unchanged(first: RasReport, second: RasReport) -> tuple[Finding, ...]:
     """Return what both answers found alike."""
     return tuple(finding for finding in second.findings if finding in first.findings)
+
+
+_PID = re.compile(r"(\b[Pp]rocess |\"pid\"\s*:\s*)(\d{1,9})\b")
+
+
+def _on_host(line: str, outer_pids: Mapping[int, int]) -> str:
+    def outer(found: re.Match[str]) -> str:
+        inner = int(found[2])
+        return f"{found[1]}{outer_pids.get(inner, inner)}"
+
+    return _PID.sub(outer, line)
 
 
 # Text.

@@ -34,7 +34,11 @@ async def open_pipe(resolved: Resolved, command: str, manners: Manners) -> SshPi
     async with AsyncExitStack() as stack:
         connection = await _Way(manners, stack).log_in(resolved)
         session = await _start(resolved, connection, command, manners.limits)
-        return SshPipe(session, stack.pop_all().aclose, resolved.where)
+
+        async def start(line: str) -> SshSession:
+            return await _start(resolved, connection, line, manners.limits)
+
+        return SshPipe(session, stack.pop_all().aclose, resolved.where, start)
     raise AssertionError("an exit stack suppresses nothing here")
 
 

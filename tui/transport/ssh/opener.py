@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui.transport.asking import Answers, Asker
 from tui.transport.faults import fault
-from tui.transport.pipe import LinkFault, Pipe
+from tui.transport.pipe import BesidePipe, LinkFault, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh.config import Resolved, resolve
 from tui.transport.ssh.expect import expects_question
@@ -71,6 +71,7 @@ class SshOpener:
         self._answers = Answers()
         self._resolved: Resolved | None = None
         self._reached = False
+        self._newest: BesidePipe | None = None
 
     async def expects_question(self) -> bool:
         """Say whether the first connection will probably ask something. Raises LinkFault (usage)."""
@@ -79,7 +80,7 @@ class SshOpener:
         resolved = self._resolved = await _resolved(self._target, self._options)
         return not await master_answers(resolved) and await expects_question(resolved)
 
-    async def __call__(self, arguments: list[str]) -> Pipe:
+    async def __call__(self, arguments: list[str]) -> BesidePipe:
         try:
             pipe = await self._open(arguments)
         except LinkFault as seen:
@@ -87,9 +88,19 @@ class SshOpener:
                 raise LinkFault(seen.fault, seen.sentence, retry=False) from None
             raise
         self._reached = True
+        self._newest = pipe
         return pipe
 
-    async def _open(self, arguments: list[str]) -> Pipe:
+    async def beside(self, arguments: list[str]) -> Pipe:
+        """Start another command on the host, over the newest connection where it takes one more.
+
+        It ends with that connection at the latest. Raises LinkFault (lost) where there is none any more.
+        """
+        if self._newest is None:
+            raise fault("lost", where=self._target.host, why="not connected")
+        return await self._newest.beside(arguments)
+
+    async def _open(self, arguments: list[str]) -> BesidePipe:
         options = self._options
         if options.ssh_cmd is not None:
             self._tell_of_unread_file(options)
@@ -110,7 +121,7 @@ class SshOpener:
 
     async def _choose(
         self, resolved: Resolved, arguments: list[str], library: "asyncio.Future[OpenPipe]"
-    ) -> Pipe:
+    ) -> BesidePipe:
         pipe = await self._ways.before_library(resolved, arguments)
         if pipe is not None:
             return pipe

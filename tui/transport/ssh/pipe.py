@@ -10,6 +10,8 @@ from contextlib import suppress
 import asyncssh
 
 from tui.transport.faults import fault
+from tui.transport.pipe import LinkFault
+from tui.transport.remote_shell import command_line
 
 # asyncssh's window bounds what is under way to 256 KiB; this bounds what waits here to be read.
 _UNREAD_BYTES = 64 * 1024
@@ -105,13 +107,24 @@ class SshSession(asyncssh.SSHClientSession[bytes]):
             self._channel.resume_reading()
 
 
+async def _nothing() -> None:
+    """Let go of a connection that is another pipe's."""
+
+
 class SshPipe:
     """The standard streams of one process on an SSH host; closing it closes the connection as well."""
 
-    def __init__(self, session: SshSession, let_go: Callable[[], Awaitable[None]], where: str) -> None:
+    def __init__(
+        self,
+        session: SshSession,
+        let_go: Callable[[], Awaitable[None]],
+        where: str,
+        start: Callable[[str], Awaitable[SshSession]],
+    ) -> None:
         self._session = session
         self._let_go = let_go
         self._where = where
+        self._start = start
         self._closed = False
 
     async def read(self, size: int) -> bytes:
@@ -137,6 +150,16 @@ class SshPipe:
     def errors(self) -> bytes:
         """Return the last 64 KiB of the process's error stream."""
         return bytes(self._session.errors)
+
+    async def beside(self, arguments: list[str]) -> "SshPipe":
+        """Start another command on the same connection, which ends with this pipe. Raises LinkFault."""
+        try:
+            session = await self._start(command_line(arguments))
+        except LinkFault as seen:
+            if seen.fault != "refused":
+                raise
+            raise fault("no_second_session", where=self._where) from None
+        return SshPipe(session, _nothing, self._where, self._start)
 
     async def close(self) -> int | None:
         """Close the input, give the process a second, then let go of channel and connection."""

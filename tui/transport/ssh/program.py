@@ -183,6 +183,10 @@ class ProgramPipe:
         """Return the last 64 KiB that the process and the program wrote to the error stream."""
         return self._child.errors()
 
+    async def beside(self, arguments: list[str]) -> "ProgramPipe":
+        """Start another command on the host in the same way. Raises LinkFault."""
+        return await open_program(self._program, arguments)
+
     async def close(self) -> int | None:
         """Close the input, give both ends a moment, then kill the program; its host ends by itself."""
         self._closed = True

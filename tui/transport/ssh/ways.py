@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable
 
-from tui.transport.pipe import LinkFault, Pipe
+from tui.transport.pipe import BesidePipe, LinkFault
 from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.limits import Limits
 from tui.transport.ssh.master import master_answers
@@ -22,7 +22,7 @@ class Ways:
         self._shared = False
         self._ssh_alone = False
 
-    async def before_library(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:
+    async def before_library(self, resolved: Resolved, arguments: list[str]) -> BesidePipe | None:
         """Take the shared connection where it answers, or ssh where the library has been of no use before.
 
         None: it is the library's turn. Raises LinkFault.
@@ -33,7 +33,7 @@ class Ways:
             return await open_program(system_ssh(resolved, self._limits), arguments)
         return pipe
 
-    async def after_library(self, resolved: Resolved, arguments: list[str], first: LinkFault) -> Pipe:
+    async def after_library(self, resolved: Resolved, arguments: list[str], first: LinkFault) -> BesidePipe:
         """Let the system's ssh try once where it can do more. Raises ``first`` unless ssh got further."""
         if not first.for_program or shutil.which("ssh") is None:
             raise first
@@ -48,7 +48,7 @@ class Ways:
         self._notice(f"{way.where} is reached by {way.shown}: {first.for_program}")
         return pipe
 
-    async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> Pipe | None:
+    async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> BesidePipe | None:
         if not await master_answers(resolved):
             return None
         try:
