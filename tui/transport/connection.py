@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from tui.agent import wire
-from tui.requests import AnyRequest, PingRequest
+from tui.requests import AckRequest, AnyRequest, PingRequest
 from tui.transport.bootstrap import Started, died, said
 from tui.transport.pipe import LinkFault
 from tui.transport.translate import Lines
@@ -15,6 +15,8 @@ from tui.transport.translate import Lines
 _READ_BYTES = 64 * 1024
 # An agent that ends of an error this early ends of it again at every try.
 _EARLY_S = 5.0
+_ACK_BYTES = wire.LOG_WINDOW_BYTES // 4
+_OF_LOG = b'{"kind":"%b"' % wire.LOG_BYTES.encode("ascii")
 
 WireLog = Callable[[bytes], None]
 
@@ -29,6 +31,8 @@ class Connection:
         self._wire_log = wire_log
         self._begun_s = time.monotonic()
         self._heard = False
+        self._log_bytes = 0
+        self._acked_bytes = 0
         self._pinging = asyncio.create_task(self._ping())
 
     def send(self, request: AnyRequest) -> None:
@@ -49,8 +53,17 @@ class Connection:
                 if self._wire_log is not None:
                     self._wire_log(line)
                 yield line, client_s
+                self._took(line)
             data = await self._read()
         raise self._fault_of_end(await self.close())
+
+    def _took(self, line: bytes) -> None:
+        """Tell the agent now and then how much of the log has been taken in, so that it sends more."""
+        if line.startswith(_OF_LOG):
+            self._log_bytes += len(line) + 1
+            if self._log_bytes - self._acked_bytes >= _ACK_BYTES:
+                self._acked_bytes = self._log_bytes
+                self.send(AckRequest(log_bytes=self._log_bytes))
 
     async def close(self) -> int | None:
         """End the agent and let go of the pipe; return the agent's exit status where it is known."""

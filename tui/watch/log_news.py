@@ -9,8 +9,10 @@ from tui.engines.phase import Phase
 from tui.engines.reader import Heard
 
 # What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
-# letters alone (a part of an id), and whatever is no letter.
-_VARIES = re.compile(r"\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
+# letters alone (a part of an id), and whatever is no letter. Looked for from where a word begins alone: a long
+# word would be gone through again from each of its letters.
+_VARIES = re.compile(r"(?<![^\W_])\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
+_LOOKED_AT = 1000  # characters of a line
 TEMPLATES = 4096
 """A log whose every line is new is not remembered without end."""
 
@@ -35,7 +37,7 @@ class LogNews:
             self._seen.clear()
         if not tells_progress(marks) or any(mark.progress is not None for mark in marks):
             return False
-        template = _VARIES.sub(" ", line).strip()
+        template = _VARIES.sub(" ", line[:_LOOKED_AT]).strip()
         # A line may be long, and thousands of templates are kept.
         said = (heard.speaker, blake2b(template.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         if not template or said in self._seen:
