@@ -8,8 +8,8 @@ from tui.events import AnyEvent
 
 LONG_S = 0.005
 REST = 0.25
-"""After an event that took ``LONG_S`` so much of its time is left to others: a key is answered in a dozen turns
-of the loop, and must not wait for an event in each."""
+"""After an event that took ``LONG_S`` so much of its time is left to others: a key is answered in a dozen
+turns of the loop, and must not wait for an event in each."""
 
 
 class Pump:

@@ -294,7 +294,8 @@ class ScreenValues:
 
     ``alerts`` counts how often a load became ready or failed since the watch began; the screen rings the bell
     once for each rise. A new ``generation`` means that what was taken over before is true no longer (a jump
-    back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock.
+    back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock. ``stale``:
+    what is told of the host is old.
     """
 
     header: Header
@@ -311,3 +312,4 @@ class ScreenValues:
     replay: ReplayPanel | None = None
     generation: int = 0
     time_of_day: str = ""
+    stale: bool = False

@@ -16,7 +16,7 @@ _BURST_S = 0.05  # what a busy machine woke up too late for is caught up with
 
 
 class Relay:
-    """Passes bytes both ways until told otherwise; ``bytes_s`` is the most of each way, None: all there are."""
+    """Passes bytes both ways until told otherwise; ``bytes_s`` is the most each way, None: no limit."""
 
     def __init__(self, target_port: int, bytes_s: float | None = None) -> None:
         self.bytes_s = bytes_s

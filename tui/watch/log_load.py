@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from tui.engines.arguments import printed_model
 from tui.engines.phase import Phase
 from tui.events import Log, LogSource, Probe
-from tui.watch.load import End, Load, stands_out
+from tui.watch.load import End, Load
+from tui.watch.stand_out import stands_out
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.log_reading import Reading
 from tui.watch.log_start import Start

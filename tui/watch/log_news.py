@@ -9,8 +9,8 @@ from tui.engines.phase import Phase
 from tui.engines.reader import Heard
 
 # What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
-# letters alone (a part of an id), and whatever is no letter. Looked for from where a word begins alone: a long
-# word would be gone through again from each of its letters.
+# letters alone (a part of an id), and whatever is no letter. The first begins where a word does: a long one
+# would be gone through again from each of its letters.
 _VARIES = re.compile(r"(?<![^\W_])\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
 _LOOKED_AT = 1000  # characters of a line
 TEMPLATES = 4096

@@ -25,6 +25,7 @@ from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
 from tui.watch.load import End, Load
 from tui.watch.log_buffer import LogBuffer
+from tui.watch.log_lag import LogLag
 from tui.watch.options import WatchOptions
 from tui.watch.root_cause import Cause
 from tui.watch.target import Choice, Member, Server
@@ -41,10 +42,10 @@ class Meaning:
     """Everything that can be asked of a watch. Times are on the host's monotonic clock.
 
     Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
-    ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
-    so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``passed`` (the course of the load before the
-    current one, None before the second), ``checkpoint`` (the newest told).
+    ``choice``, ``log``, ``log_lag``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads``
+    (taken up so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the
+    newest load that became ready in this watch, None before that), ``passed`` (the course of the load before
+    the current one, None before the second), ``checkpoint`` (the newest told).
     ``provenance`` is under what the current load's server runs, None before that was told. ``lost`` is its
     first rank that went before the server and before any failure was told, None without one. Properties tell
     of the current load, or of the one that ended last until the next is taken up.
@@ -59,6 +60,7 @@ class Meaning:
         self.servers: list[Server] = []
         self.choice = Choice("none", None, "")
         self.log = LogBuffer()
+        self.log_lag = LogLag()
         self.log_source: LogSource | None = None
         self.notices: deque[Notice] = deque(maxlen=NOTICES)
         self.bench = BenchState(armed=options.bench_on_ready)
@@ -219,6 +221,11 @@ class Meaning:
     def ready_seen(self) -> bool:
         """Whether the load was seen not ready before it was: only then its time to ready is known."""
         return self._load is not None and self._load.ready_seen
+
+    @property
+    def ready_known(self) -> bool:
+        """Whether that was seen, or the log tells when it was; a lost link leaves it at "by then"."""
+        return self._load is None or self._load.ready_known
 
     @property
     def outcome(self) -> Literal["ready", "failed"] | None:

@@ -157,6 +157,16 @@ class Timeline:
             began_s = self.spans[-1].began_s if at_s is not None else None
             self.spans[-1] = replace(self.spans[-1], began_s=began_s, ended_s=at_s)
 
+    def began_earlier(self, phase: Phase, at_s: float) -> None:
+        """The phase where it stands began before it was found, but not before the one before it did."""
+        if self.phase is not phase:
+            return
+        for place, change in ((-2, "ended_s"), (-1, "began_s")):
+            if len(self.spans) >= -place:
+                floor_s = self.spans[-2].began_s if len(self.spans) > 1 else None
+                then_s = at_s if floor_s is None else max(at_s, floor_s)
+                self.spans[place] = replace(self.spans[place], **{change: then_s})
+
     def reopen(self) -> None:
         """The last span goes on after all."""
         if self.spans:
