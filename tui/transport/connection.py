@@ -11,6 +11,7 @@ from tui.requests import AckRequest, AnyRequest, PingRequest
 from tui.transport.bootstrap import Started, died, said
 from tui.transport.pipe import LinkFault
 from tui.transport.translate import Lines
+from tui.transport.wake import ANSWER_S, Wake
 
 _READ_BYTES = 64 * 1024
 # An agent that ends of an error this early ends of it again at every try.
@@ -24,11 +25,15 @@ WireLog = Callable[[bytes], None]
 class Connection:
     """An agent that was started, until it ends. Nothing is read while nobody asks for lines."""
 
-    def __init__(self, started: Started, timeout_s: float, wire_log: WireLog | None = None) -> None:
+    def __init__(
+        self, started: Started, timeout_s: float, wake: Wake, wire_log: WireLog | None = None
+    ) -> None:
         self._pipe = started.pipe
         self._rest = started.rest
         self._timeout_s = timeout_s
         self._wire_log = wire_log
+        self._wake = wake
+        self._patience: asyncio.Timeout | None = None
         self._begun_s = time.monotonic()
         self._heard = False
         self._log_bytes = 0
@@ -72,21 +77,27 @@ class Connection:
         return await self._pipe.close()
 
     async def _read(self) -> bytes:
-        if self._heard:
-            return await self._pipe.read(_READ_BYTES)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(None if self._heard else self._timeout_s) as self._patience:
                 return await self._pipe.read(_READ_BYTES)
         except TimeoutError:
+            if self._heard:
+                sentence = f"this machine slept, and the host has not answered within {ANSWER_S:g} s since"
+                raise LinkFault("lost", sentence, retry=True) from None
             sentence = f"the agent said nothing within {self._timeout_s:g} s{said(b'', self._pipe.errors())}"
             raise LinkFault("timeout", sentence, retry=True) from None
+        finally:
+            self._patience = None
 
     async def _ping(self) -> None:
+        self._wake.begin()
         try:
             while True:
                 self.send(PingRequest(sent_s=time.monotonic()))
                 await self._pipe.drain()
                 await asyncio.sleep(wire.PING_INTERVAL_S)
+                if self._wake.look() and self._patience is not None:
+                    self._patience.reschedule(asyncio.get_running_loop().time() + ANSWER_S)
         except LinkFault:
             return  # read() tells of it
 
