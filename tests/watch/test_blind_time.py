@@ -97,7 +97,7 @@ def test_readiness_that_came_meanwhile_is_dated_by_the_log_not_by_the_reconnect(
     lost_s = host.now
     lose(host, 100)
     host.log(stamped(lost_s + 40, FIRED_UP))
-    host.ready()
+    host.becomes_ready()
     assert host.state.ready_s == pytest.approx(BOOTED_S + lost_s + 40, abs=1.0)
     assert host.state.ready_known
 
@@ -105,7 +105,7 @@ def test_readiness_that_came_meanwhile_is_dated_by_the_log_not_by_the_reconnect(
 def test_it_is_so_too_where_the_port_answers_before_the_log_is_read_on(host: WatchedHost) -> None:
     lost_s = host.now
     lose(host, 100)
-    host.ready()
+    host.becomes_ready()
     assert not host.state.ready_known
     host.wait(2)
     host.log(stamped(lost_s + 40, FIRED_UP), behind_bytes=5000)
@@ -117,7 +117,7 @@ def test_it_is_so_too_where_the_port_answers_before_the_log_is_read_on(host: Wat
 def test_a_log_without_times_leaves_it_at_by_then(host: WatchedHost) -> None:
     lose(host, 100)
     host.log(FIRED_UP)
-    host.ready()
+    host.becomes_ready()
     assert host.state.ready_s == host.mono
     assert not host.state.ready_known
     course = host.state.course
@@ -130,6 +130,6 @@ def test_readiness_after_the_reconnect_is_dated_as_it_is_seen(host: WatchedHost)
     host.probe("port", "refused")
     host.probe("token", "refused")
     host.wait(5)
-    host.ready()
+    host.becomes_ready()
     assert host.state.ready_s == host.mono
     assert host.state.ready_known

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tui.events import Log
 
 KEPT = 512
-"""Sizes that are remembered; of more every second one is let go."""
+"""Sizes that are remembered; of more every second one is let go, and fewer are taken from then on."""
 FAR_S = 30.0
 """A log that is so far behind is told of, with what can be done."""
 _EACH_S = 0.25
@@ -30,6 +30,7 @@ class LogLag:
     bytes: int = 0
     _file: tuple[int, int] | None = None
     _offset: int = 0
+    _each_s: float = _EACH_S
     _sizes: deque[tuple[float, int]] = field(default_factory=deque[tuple[float, int]])
 
     def take(self, event: Log) -> None:
@@ -38,13 +39,15 @@ class LogLag:
         if self._file != (event.device, event.inode) or event.offset < self._offset:
             self._file = (event.device, event.inode)
             self._sizes.clear()
+            self._each_s = _EACH_S
         self.bytes, self._offset = event.behind_bytes, event.offset
-        if not self._sizes or event.mono_s - self._sizes[-1][0] >= _EACH_S:
+        if not self._sizes or event.mono_s - self._sizes[-1][0] >= self._each_s:
             self._sizes.append((event.mono_s, size))
         while len(self._sizes) > 1 and self._sizes[1][1] <= self._offset:
             self._sizes.popleft()
         if len(self._sizes) > KEPT:
             self._sizes = deque([*self._sizes][::2])
+            self._each_s *= 2
 
     def lag(self, now_s: float) -> Lag | None:
         """Return how far behind the reading is, None when it is not."""
