@@ -148,7 +148,7 @@ class Agent(Heard):
 
     ``stand_ins`` are sources of workers by their names; those in ``real`` are what they are, the
     others do nothing.
-    ``prelude`` is code that runs first.
+    ``prelude`` is code that runs first. With ``acks`` it is told what has arrived, as by a client.
     """
 
     def __init__(
@@ -161,10 +161,11 @@ class Agent(Heard):
     ) -> None:
         idle = {name: _IDLE for name in WORKERS if name not in real}
         super().__init__([python, "-c", _AGENT, json.dumps([idle | dict(stand_ins or {}), prelude])])
+        self.acks = True
         self._log_bytes = 0
 
     def _took(self, message: Message, line: bytes) -> None:
-        if message["kind"] == wire.LOG_BYTES:
+        if self.acks and message["kind"] == wire.LOG_BYTES:
             self._log_bytes += len(line) + 1
             self.send(AckRequest(log_bytes=self._log_bytes))
 

@@ -11,8 +11,7 @@ from tui.engines.reader import Heard
 # What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
 # letters alone (a part of an id), and whatever is no letter. The first begins where a word does: a long one
 # would be gone through again from each of its letters.
-_VARIES = re.compile(r"(?<![^\W_])\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
-_LOOKED_AT = 1000  # characters of a line
+_VARIES = re.compile(r"\b\w*\d\w*|\b[a-fA-F]{4,}\b|\W+|_+")
 TEMPLATES = 4096
 """A log whose every line is new is not remembered without end."""
 
@@ -37,7 +36,7 @@ class LogNews:
             self._seen.clear()
         if not tells_progress(marks) or any(mark.progress is not None for mark in marks):
             return False
-        template = _VARIES.sub(" ", line[:_LOOKED_AT]).strip()
+        template = _VARIES.sub(" ", line).strip()
         # A line may be long, and thousands of templates are kept.
         said = (heard.speaker, blake2b(template.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         if not template or said in self._seen:
