@@ -224,11 +224,11 @@ class Log(Event, frozen=True, kw_only=True, tag=wire.LOG):
 
 
 class Gap(Event, frozen=True, kw_only=True, tag=wire.GAP):
-    """Log bytes that are really lost (or were skipped), and why."""
+    """Log bytes that are really lost, and why; those of a backlog, or skipped as asked, are just not read."""
 
     path: str
     lost_bytes: int | None
-    why: Literal["truncated", "replaced", "backlog", "unknown"]
+    why: Literal["truncated", "replaced", "backlog", "skipped", "unknown"]
     sentence: str
 
 

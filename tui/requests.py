@@ -118,6 +118,19 @@ class PingRequest(Request, frozen=True, kw_only=True, tag=wire.PING):
     sent_s: float
 
 
+class AckRequest(Request, frozen=True, kw_only=True, tag=wire.ACK):
+    """So many bytes of messages with log in them have arrived since the agent's start: more may be sent.
+
+    A client has to say so from time to time: no more than ``wire.LOG_WINDOW_BYTES`` are under way.
+    """
+
+    log_bytes: int
+
+
+class SkipRequest(Request, frozen=True, kw_only=True, tag=wire.SKIP):
+    """Leave out what is still to be read of the log, and go on at its end; answered with a gap."""
+
+
 class Prompt(Part, frozen=True, kw_only=True):
     """One conversation of a data set: what the user says, turn by turn, and how long each answer is to be.
 
@@ -223,6 +236,8 @@ AnyRequest = (
     WatchRequest
     | FollowRequest
     | PingRequest
+    | AckRequest
+    | SkipRequest
     | BenchRequest
     | BenchCancelRequest
     | DiagnoseRequest

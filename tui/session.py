@@ -12,7 +12,7 @@ from tui.bench.workload import Workload
 from tui.benchmark import BenchChoice, BenchComparison, BenchResult, BenchSpec
 from tui.events import AnyEvent, Hello, History, Notice, Pong, Tick
 from tui.past_load import Past, PastLoad
-from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest
+from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest, SkipRequest
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source, rests, try_again
 from tui.streams import Pump
@@ -142,6 +142,16 @@ class Session:
         journal, self._journal = self._journal, None  # an event that still comes is no longer recorded
         if journal is not None:
             journal.close()
+
+    def skip_log(self) -> str:
+        """Jump to the end of a log that is read far behind; return what is done, in a sentence."""
+        self.changes += 1
+        if not self.state.log_lag.bytes:
+            return "the log is read to its end: there is nothing to skip"
+        if self.state.link.state != "up":
+            return "nothing can be skipped while the host is not connected"
+        self._source.send(SkipRequest())
+        return "jumping to the end of the log; what lies between is marked there as not read"
 
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until the server is ready; return which, in a sentence."""

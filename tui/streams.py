@@ -1,9 +1,15 @@
 """Several streams of events read into one bounded queue."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 
 from tui.events import AnyEvent
+
+LONG_S = 0.005
+REST = 0.25
+"""After an event that took ``LONG_S`` so much of its time is left to others: a key is answered in a dozen
+turns of the loop, and must not wait for an event in each."""
 
 
 class Pump:
@@ -17,6 +23,7 @@ class Pump:
         self._waiting: asyncio.Queue[AnyEvent | None] = asyncio.Queue(size)
         self._readers: list[asyncio.Task[None]] = []
         self._ended: asyncio.Task[None] | None = None
+        self._given_s = time.monotonic()
 
     def add(
         self,
@@ -37,11 +44,12 @@ class Pump:
             if self._ended is not None and self._waiting.empty():
                 self._ended.result()
                 return None
-            await asyncio.sleep(0)  # a full queue must not keep the screen, or a cancellation, waiting
+            await self._rest()
             # Not wait_for: in Python 3.11 it swallows a cancellation that comes with the event.
             async with asyncio.timeout(timeout_s):
                 event = await self._waiting.get()
             if event is not None:
+                self._given_s = time.monotonic()
                 return event
 
     async def close(self) -> None:
@@ -49,6 +57,11 @@ class Pump:
         for reader in self._readers:
             reader.cancel()
         await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def _rest(self) -> None:
+        """Let others have their turns: a full queue must not keep the screen, or a cancellation, waiting."""
+        taken_s, self._given_s = time.monotonic() - self._given_s, time.monotonic()
+        await asyncio.sleep(taken_s * REST if taken_s > LONG_S and not self._waiting.empty() else 0)
 
     async def _read(self, events: AsyncIterator[AnyEvent], keep: Callable[[AnyEvent], bool]) -> None:
         async for event in events:

@@ -53,6 +53,10 @@ class View(Protocol):
         """Look into the quiet ranks; return what that touches, or why it is not done, in a sentence."""
         ...
 
+    def skip_log(self) -> str:
+        """Jump to the end of a log that is far behind; return what is done in one sentence."""
+        ...
+
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until ready; return the sentence that says which."""
         ...
@@ -138,6 +142,10 @@ class StillView:
         """Count how often it was asked for."""
         self.diagnosed += 1
         return self.diagnose_plan()
+
+    def skip_log(self) -> str:
+        """Say that there is nothing to skip."""
+        return "the log is read to its end: there is nothing to skip"
 
     def start_bench(self) -> str:
         """Say that there is nothing to benchmark."""

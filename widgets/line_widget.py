@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets.glyphs import BLOCK, Glyphs
-from widgets.lines import EMPTY, Line, merged, width_of
+from widgets.lines import EMPTY, Line, merged, width_of, with_role
 from widgets.palette import Palette
 
 
@@ -28,6 +28,7 @@ class LineWidget(Widget):
         self._strips: list[Strip | None] = []
         self._styles_by_role: dict[str, Style] = {}
         self._placed = True
+        self._stale = False
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return what there is to draw in so many cells and rows; needs no running app."""
@@ -55,6 +56,17 @@ class LineWidget(Widget):
             self._placed = placed
             self._drawn_size = (-1, -1)
 
+    @property
+    def stale(self) -> bool:
+        """Whether what it shows is old: then all but its title is dim."""
+        return self._stale
+
+    @stale.setter
+    def stale(self, stale: bool) -> None:
+        if stale != self._stale:
+            self._stale = stale
+            self.show()
+
     def show(self) -> None:
         """Make the lines anew and repaint those that differ from what stands on the screen."""
         if not self._placed or self._size_now() != self._drawn_size:
@@ -74,6 +86,8 @@ class LineWidget(Widget):
     def _fresh_lines(self) -> list[Line]:
         width, height = self._drawn_size
         lines = self.lines(width, height)[:height]
+        if self._stale:
+            lines[1:] = [with_role(line, "stale") for line in lines[1:]]
         return lines + [EMPTY] * (height - len(lines))
 
     def render_lines(self, crop: Region) -> list[Strip]:

@@ -326,7 +326,7 @@ class ScreenValues:
     ``alerts`` counts how often a load became ready or failed since the watch began; the screen rings the bell
     once for each rise. A new ``generation`` means that what was taken over before is true no longer (a jump
     back in a replay). ``time_of_day`` is what notes are dated by, "" for this machine's clock. ``hosts`` are
-    all that are watched where it is several, () for one.
+    all that are watched where it is several, () for one. ``stale``: what is told of the host is old.
     """
 
     header: Header
@@ -344,3 +344,4 @@ class ScreenValues:
     generation: int = 0
     time_of_day: str = ""
     hosts: tuple[HostRow, ...] = ()
+    stale: bool = False

@@ -12,7 +12,7 @@ import pytest
 from agent_process import StartAgent
 
 from tui.agent import output, wire
-from tui.requests import FollowRequest, PingRequest, WatchRequest
+from tui.requests import AckRequest, FollowRequest, PingRequest, WatchRequest
 
 FLOOD = """
 import base64
@@ -150,6 +150,23 @@ def test_a_client_that_does_not_read_costs_samples_but_no_log_byte_and_no_memory
     assert received + dropped == count
     assert dropped > 0
     assert grown < 3
+
+
+def test_no_more_of_the_log_is_under_way_than_the_client_has_room_for(agent: StartAgent) -> None:
+    total = 4 * 1024 * 1024
+    one = agent({"tail": FLOOD.replace("TOTAL", str(total)), "gpus": SAMPLES.replace("COUNT", "50")})
+    one.acks = False
+    one.receive(wire.HELLO)
+    one.send(FollowRequest(pid=None, log_path="/x"))
+    under_way = 0
+    while (message := one.next(0.5)) is not None:
+        under_way += len(json.dumps(message)) if message["kind"] == wire.LOG_BYTES else 0
+    assert wire.LOG_WINDOW_BYTES <= under_way < 2 * wire.LOG_WINDOW_BYTES
+
+    one.send(WatchRequest(matchers=[], discover=False))
+    assert one.receive(wire.GPU_DRIVER)["sentence"] == "done"  # samples go past the log that waits
+    one.send(AckRequest(log_bytes=under_way))
+    assert one.receive(wire.LOG_BYTES)
 
 
 def resident_mib(pid: int) -> float:

@@ -321,3 +321,26 @@ async def test_the_wheel_moves_the_log(view: StillView) -> None:
         tail.post_message(MouseScrollUp(tail, 5, 5, 0, -1, 0, False, False, False, 5, 5))
         await pilot.pause()
         assert not tail.window.follows
+
+
+async def test_the_key_that_skips_a_log_says_what_it_does(view: StillView) -> None:
+    app = TminusApp(view)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("J")
+        await settle(pilot)
+        assert "there is nothing to skip" in picture(app)
+
+
+async def test_panes_about_a_host_that_is_not_heard_are_dim_but_for_their_titles(view: StillView) -> None:
+    app = TminusApp(view)
+    async with app.run_test(size=(120, 40)) as pilot:
+        bright = [app.main.ladder.render_line(y) for y in range(3)]
+        view.shown = replace(view.shown, stale=True)
+        await settle(pilot)
+        dim = [app.main.ladder.render_line(y) for y in range(3)]
+        assert [strip.text for strip in dim] == [strip.text for strip in bright]
+        assert dim[0] == bright[0]
+        assert all(old != new for old, new in zip(bright[1:], dim[1:], strict=True))
+        view.shown = replace(view.shown, stale=False)
+        await settle(pilot)
+        assert [app.main.ladder.render_line(y) for y in range(3)] == bright

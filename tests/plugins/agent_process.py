@@ -14,7 +14,7 @@ import msgspec
 
 from tui import events
 from tui.agent import wire
-from tui.requests import AnyRequest
+from tui.requests import AckRequest, AnyRequest
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
@@ -113,7 +113,11 @@ class Heard:
             if message["kind"] != wire.LOG_BYTES:
                 events.convert(message)
             self.unread.append(message)
+            self._took(message, line)
         return bool(data)
+
+    def _took(self, message: Message, line: bytes) -> None:
+        """Do what a client does with a message that has arrived."""
 
     def close(self) -> int:
         """End it as the client's (for a worker: the agent's) death would; return its exit status."""
@@ -144,7 +148,7 @@ class Agent(Heard):
 
     ``stand_ins`` are sources of workers by their names; those in ``real`` are what they are, the
     others do nothing.
-    ``prelude`` is code that runs first.
+    ``prelude`` is code that runs first. With ``acks`` it is told what has arrived, as by a client.
     """
 
     def __init__(
@@ -157,6 +161,13 @@ class Agent(Heard):
     ) -> None:
         idle = {name: _IDLE for name in WORKERS if name not in real}
         super().__init__([python, "-c", _AGENT, json.dumps([idle | dict(stand_ins or {}), prelude])])
+        self.acks = True
+        self._log_bytes = 0
+
+    def _took(self, message: Message, line: bytes) -> None:
+        if self.acks and message["kind"] == wire.LOG_BYTES:
+            self._log_bytes += len(line) + 1
+            self.send(AckRequest(log_bytes=self._log_bytes))
 
 
 class StartAgent(Protocol):

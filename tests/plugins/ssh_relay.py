@@ -1,20 +1,25 @@
-"""A TCP relay before an sshd, whose connections a test can reset, or let go silent."""
+"""A TCP relay before an sshd, whose connections a test can reset, slow down, or let go silent."""
 
 import asyncio
 import socket
 import struct
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from ssh_server import SshServer
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER on, 0 s: closing sends a reset
+_READ_BYTES = 64 * 1024
+_SLOW_READ_BYTES = 4 * 1024
+_BURST_S = 0.05  # what a busy machine woke up too late for is caught up with
 
 
 class Relay:
-    """Passes bytes both ways until told otherwise."""
+    """Passes bytes both ways until told otherwise; ``bytes_s`` is the most each way, None: no limit."""
 
-    def __init__(self, target_port: int) -> None:
+    def __init__(self, target_port: int, bytes_s: float | None = None) -> None:
+        self.bytes_s = bytes_s
         self._target_port = target_port
         self._writers: list[asyncio.StreamWriter] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,7 +63,11 @@ class Relay:
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         try:
-            while data := await source.read(65536):
+            due_s = time.monotonic()
+            while data := await source.read(_READ_BYTES if self.bytes_s is None else _SLOW_READ_BYTES):
+                if self.bytes_s is not None:
+                    due_s = max(due_s, time.monotonic() - _BURST_S) + len(data) / self.bytes_s
+                    await asyncio.sleep(max(0.0, due_s - time.monotonic()))
                 if sink in self._silent:
                     return
                 sink.write(data)
@@ -71,9 +80,9 @@ class Relay:
 
 
 @asynccontextmanager
-async def relayed(server: SshServer) -> AsyncGenerator[Relay, None]:
+async def relayed(server: SshServer, bytes_s: float | None = None) -> AsyncGenerator[Relay, None]:
     """Put a relay between the client and an sshd, for as long as the block lasts."""
-    relay = Relay(server.port)
+    relay = Relay(server.port, bytes_s)
     listener = await asyncio.start_server(relay.serve, "127.0.0.1")
     port: int = listener.sockets[0].getsockname()[1]
     server.configure(f"Port {port}", "HostKeyAlias lab")

@@ -288,7 +288,7 @@ def test_the_log_pane_shows_path_arrears_and_the_unfinished_line(host: WatchedHo
     host.starts()
     host.log_source("open")
     host.log("a", tail="Capturing batches", behind_bytes=13_000_000)
-    assert values(host).log.title == "/srv/server.log · 12 MiB behind"
+    assert values(host).log.title == "12 MiB behind · /srv/server.log"
     assert values(host).log.tail == "Capturing batches"
 
 

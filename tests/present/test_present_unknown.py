@@ -13,9 +13,9 @@ def test_no_server_is_said_only_after_the_processes_were_seen(watched: Watch) ->
     host = watched()
     host.hello()
     host.driver("absent", "No NVIDIA driver was found here")
-    assert "no server" not in status(host.state)
+    assert "no server" not in status(host.state, host.now)
     host.processes()
-    assert "no NVIDIA driver and no server here" in status(host.state)
+    assert "no NVIDIA driver and no server here" in status(host.state, host.now)
 
 
 def test_a_benchmark_has_no_rate_before_its_first_token(host: WatchedHost) -> None:

@@ -163,6 +163,10 @@ class FakeLoad:
         """Look into nothing."""
         return self.diagnose_plan()
 
+    def skip_log(self) -> str:
+        """Say that there is nothing to skip."""
+        return "the log is read to its end: there is nothing to skip"
+
     def start_bench(self) -> str:
         """Pretend that a benchmark has been run."""
         self.bench = BENCH_DONE

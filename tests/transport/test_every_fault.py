@@ -113,6 +113,9 @@ PRODUCED = {
         "test_a_shell_that_ends_is_a_lost_link": "shell_over",
         "test_a_shell_that_says_nothing_is_given_up": "shell_silent",
     },
+    "test_wake.py": {
+        "test_a_link_that_died_in_the_sleep_is_left_and_made_anew_at_once": "slept",
+    },
     "test_wrapped_agent.py": {
         "test_what_does_not_start_inside_is_said_to_be_inside": "ended_early_inside cut_early",
         "test_a_cut_that_the_program_ends_with_0_is_a_lost_link_and_is_taken_up_again": "agent_over",

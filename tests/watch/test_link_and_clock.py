@@ -56,7 +56,7 @@ def test_what_the_client_made_does_not_set_the_hosts_clock(watched: Watch) -> No
 def test_a_lost_link_makes_what_is_shown_old(watched: Watch) -> None:
     host = watched()
     host.link("connecting")
-    assert not host.state.link.stale
+    assert host.state.link.stale_s(host.now) is None
     host.hello()
     assert host.state.link.stale_s(host.now) is None
     host.wait(3)
@@ -70,7 +70,7 @@ def test_a_lost_link_makes_what_is_shown_old(watched: Watch) -> None:
 def test_a_link_that_never_was_up_is_not_stale(watched: Watch) -> None:
     host = watched()
     host.link("failed", "gpu01: no such host", fault="dns")
-    assert not host.state.link.stale
+    assert host.state.link.stale_s(host.now) is None
     assert host.state.link.fault == "dns"
 
 

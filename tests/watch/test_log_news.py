@@ -1,5 +1,6 @@
 """Which lines of a log tell of progress, and which only say the same again."""
 
+import time
 import tracemalloc
 
 import pytest
@@ -124,3 +125,10 @@ def test_of_long_lines_little_is_kept_and_their_ends_still_count() -> None:
     finally:
         tracemalloc.stop()
     assert grown < 100_000, "45 kB a line would be 4.5 MB"
+
+
+@pytest.mark.parametrize("text", ["y" * 65_536, "a_" * 32_768, "\u00e9" * 65_536])
+def test_a_long_line_is_no_more_work_than_a_short_one(text: str) -> None:
+    begun_s = time.process_time()
+    assert news(text, text) == [True, False]
+    assert time.process_time() - begun_s < 0.5

@@ -30,6 +30,7 @@ _SAMPLERS = (GPUS, SIGNALS, LOCKS)
 _ROUTES = {
     wire.WATCH: (GPUS, PROCESSES),
     wire.FOLLOW: (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS, LOCKS),
+    wire.SKIP: (TAIL,),
     wire.BENCH: (LOAD,),
     wire.BENCH_CANCEL: (LOAD,),
     wire.DIAGNOSE: (DIAGNOSE,),
@@ -99,8 +100,11 @@ class Crew:
         return {
             worker.fileno(): partial(self._pass_on, worker)
             for worker in self._workers.values()
-            if worker.fileno() >= 0 and (self._output.room or worker.name in _SAMPLERS)
+            if worker.fileno() >= 0 and self._is_heard(worker.name)
         }
+
+    def _is_heard(self, name: str) -> bool:
+        return name in _SAMPLERS or (self._output.log_room if name == TAIL else self._output.room)
 
     def tick(self) -> None:
         """Once a second: bury the dead, start what may start again, report who hangs."""
@@ -122,6 +126,7 @@ class Crew:
                 self._last_driver = line
             elif kind == wire.LOG_BYTES:
                 self._last_log = line
+                self._output.log_bytes += len(line)
             elif kind == wire.BENCH_RESULT and self._bench is not None:
                 ended = json.loads(line)["run"] == self._bench["run"]
                 self._bench = None if ended else self._bench

@@ -124,6 +124,9 @@ class Loop:
             return
         if kind == wire.BYE:
             raise Ending("asked to end")
+        if kind == wire.ACK:
+            self._output.acked_bytes = request["log_bytes"]
+            return
         if kind == wire.PING:
             self._output.say(wire.PONG, sent_s=request["sent_s"])
             return

@@ -24,6 +24,8 @@ class Output:
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.dropped = 0
+        self.log_bytes = 0
+        self.acked_bytes = 0
         self._lines: deque[tuple[bytes, bool]] = deque()
         self._durable_bytes = 0
         self._sample_bytes = 0
@@ -38,6 +40,11 @@ class Output:
     def room(self) -> bool:
         """Whether more durable messages may be taken in."""
         return self._durable_bytes < wire.QUEUE_BYTES
+
+    @property
+    def log_room(self) -> bool:
+        """Whether more of the log may be taken in: not while much of it has yet to arrive at the client."""
+        return self.room and self.log_bytes - self.acked_bytes < wire.LOG_WINDOW_BYTES
 
     def put(self, line: bytes, *, droppable: bool = False) -> None:
         """Queue one encoded message."""

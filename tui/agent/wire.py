@@ -51,6 +51,8 @@ BENCH_COMPARISON = "bench_comparison"
 WATCH = "watch"
 FOLLOW = "follow"
 PING = "ping"
+ACK = "ack"
+SKIP = "skip"
 BENCH = "bench"
 BENCH_CANCEL = "bench_cancel"
 DIAGNOSE = "diagnose"
@@ -63,6 +65,8 @@ PING_TIMEOUT_S = 15.0
 BLOCKING_DEADLINE_S = 5.0
 QUEUE_BYTES = 256 * 1024
 LOG_CHUNK_BYTES = 32 * 1024
+# So much of the log is under way at most: samples wait behind it, half a second on a link of 2 Mbit/s.
+LOG_WINDOW_BYTES = 128 * 1024
 LOG_BACKLOG_BYTES = 256 * 1024 * 1024
 FINGERPRINT_BYTES = 64
 # An unfinished line longer than this is cut and sent on in pieces, so that neither side grows with it.

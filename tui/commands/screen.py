@@ -58,6 +58,10 @@ class SessionView:
         """Write a bug report to a file; return where it is."""
         return keep_report(report, present.host_text(self._session.state))
 
+    def skip_log(self) -> str:
+        """Jump to the end of a log that is far behind."""
+        return self._session.skip_log()
+
     def start_bench(self) -> str:
         """Fire the benchmark, or arm it until ready."""
         return self._session.start_bench()

@@ -9,12 +9,12 @@ HISTORY_SHOWN = 80
 """Readings that any row has room for at a usual width; a longer history would only be compared and cut."""
 
 
-def gpu_panel(state: Meaning, width: int | None) -> GpuPanel:
+def gpu_panel(state: Meaning, width: int | None, *, stale: bool) -> GpuPanel:
     """Return all rows, or the sentence why there is none."""
     shown = max(HISTORY_SHOWN, width or 0)
     driver = state.driver
     alarm = driver.sentence if driver is not None and driver.state != "ok" else ""
-    rows = tuple(_row(gpu, shown, state.link.stale or bool(alarm)) for gpu in state.gpus.in_order())
+    rows = tuple(_row(gpu, shown, stale or bool(alarm)) for gpu in state.gpus.in_order())
     if not rows:
         return GpuPanel((), sentence=_no_rows(state))
     return GpuPanel(rows, caption=_caption(state, rows), alarm=alarm)

@@ -69,7 +69,7 @@ def _clock(state: Meaning, client_now_s: float) -> str:
             else clock_text(now_s - began_s)
         )
     if state.ready_seen and state.ready_s is not None:
-        return f"T+ {clock_text(state.ready_s - began_s)}"
+        return f"T+ {'' if state.ready_known else 'under '}{clock_text(state.ready_s - began_s)}"
     return f"up {age_text(now_s - began_s)}" if state.started_s is not None else ""
 
 
@@ -121,7 +121,7 @@ def _link(state: Meaning, client_now_s: float) -> str:
     )
 
 
-def status(state: Meaning) -> str:
+def status(state: Meaning, client_now_s: float) -> str:
     """Return the one sentence that matters beside the panes: link, missing host parts, the last end."""
     link = state.link
     if link.state in ("connecting", "lost", "failed", "closed") and link.sentence:
@@ -134,6 +134,9 @@ def status(state: Meaning) -> str:
     newest = state.notices[-1] if state.notices else None
     if newest is not None and newest.level != "info":
         return newest.sentence
+    now_s = state.source_now(client_now_s)
+    if now_s is not None and state.log_lag.is_far(now_s):
+        return "the log is read far behind its writing: J jumps to its end"
     if state.dropped:
         return f"the link is slow: {state.dropped} samples were left out"
     lasting = next((each for each in state.notices if each.about == LASTING), newest)

@@ -31,7 +31,7 @@ def host_row(state: Meaning, client_now_s: float, name: str) -> HostRow:
     return HostRow(
         name=name,
         mood=_worst(link_mood, verdict_mood, top.mood if heard else Mood.WAITING),
-        word=_word(state),
+        word=_word(state, client_now_s),
         load=top.phase if heard else "",
         load_mood=top.mood,
         clock=top.clock,
@@ -44,7 +44,7 @@ def host_row(state: Meaning, client_now_s: float, name: str) -> HostRow:
         link_mood=link_mood,
         node=_node(state),
         model=" ".join(text for text in (engine_text(state), state.model or "") if text),
-        sentence=_sentence(state),
+        sentence=_sentence(state, client_now_s),
         alerts=state.alerts,
     )
 
@@ -64,13 +64,13 @@ def _worst(*moods: Mood) -> Mood:
     return min(moods, key=order.index)
 
 
-def _word(state: Meaning) -> str:
+def _word(state: Meaning, client_now_s: float) -> str:
     if state.link.state == "failed":
         return "not reached" if state.hello is None else "lost"
     if state.hello is None:
         return "connecting"
-    if state.link.stale:
-        return "link lost"
+    if state.link.stale_s(client_now_s) is not None:
+        return "stale" if state.link.state == "up" else "link lost"
     if state.outcome == "failed":
         return "failed"
     if state.judged is not None and state.judged.stands:
@@ -119,7 +119,7 @@ def _node(state: Meaning) -> str:
     return f"{arguments.node_rank} of {arguments.nodes}"
 
 
-def _sentence(state: Meaning) -> str:
+def _sentence(state: Meaning, client_now_s: float) -> str:
     """Return what matters most: the link, the end, the verdict, what is missing."""
     if state.link.state != "up" and state.link.sentence:
         return state.link.sentence
@@ -127,4 +127,4 @@ def _sentence(state: Meaning) -> str:
         return state.reason
     if state.judged is not None and state.judged.word not in ("ready", "progressing"):
         return state.judged.sentence
-    return state.reason or status(state)
+    return state.reason or status(state, client_now_s)

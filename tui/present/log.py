@@ -4,16 +4,20 @@ from tui.present.figures import size_text
 from tui.watch.follow import log_sentence
 from tui.watch.log_buffer import BufferedLine
 from tui.watch.meaning import Meaning
+from tui.watch.words import clock_text
 from widgets.values import LogLine, LogPanel, Mood
 
 BEHIND_BYTES = 64 * 1024
 """Less than this still to be read is the ordinary delay of a busy log."""
 
 
-def log_panel(state: Meaning) -> LogPanel:
+def log_panel(state: Meaning, client_now_s: float) -> LogPanel:
     """Return what the pane shows besides its lines."""
     return LogPanel(
-        title=_title(state), sentence=_sentence(state), tail=state.log_tail, fault_number=_fault_number(state)
+        title=_title(state, state.source_now(client_now_s)),
+        sentence=_sentence(state),
+        tail=state.log_tail,
+        fault_number=_fault_number(state),
     )
 
 
@@ -35,13 +39,24 @@ def line(buffered: BufferedLine) -> LogLine:
     return LogLine(buffered.number, buffered.text, mood, mark=buffered.mark is not None)
 
 
-def _title(state: Meaning) -> str:
+def _title(state: Meaning, now_s: float | None) -> str:
     path = state.log_source.path if state.log_source is not None else None
     if path is None and state.wanted is not None:
         path = state.wanted.log_path
+    return " · ".join(word for word in (_behind(state, now_s), path or "") if word)
+
+
+def _behind(state: Meaning, now_s: float | None) -> str:
+    """Say how far the reading is behind, and what can be done where that is far."""
     behind = state.log_behind_bytes
-    words = [path or "", f"{size_text(behind)} behind" if behind > BEHIND_BYTES else ""]
-    return " · ".join(word for word in words if word)
+    if behind <= BEHIND_BYTES:
+        return ""
+    words = f"{size_text(behind)} behind"
+    lag = None if now_s is None else state.log_lag.lag(now_s)
+    if now_s is None or lag is None or not state.log_lag.is_far(now_s):
+        return words
+    least = "at least " if lag.at_least else ""
+    return f"{words}, {least}{clock_text(lag.seconds)}: J jumps to its end"
 
 
 def _sentence(state: Meaning) -> str:

@@ -119,4 +119,5 @@ def _ready_when(state: Meaning) -> str:
         return "ready since before the watch began"
     if state.ready_s is None or state.started_s is None:
         return "ready"
-    return f"ready {clock_text(state.ready_s - state.started_s)} after the start"
+    least = "" if state.ready_known else "at most "
+    return f"ready {least}{clock_text(state.ready_s - state.started_s)} after the start"

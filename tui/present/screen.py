@@ -21,17 +21,19 @@ def present(
     work that was done for the paint before.
     """
     beside = beside or Beside()
+    stale = state.link.stale_s(client_now_s) is not None
     return ScreenValues(
         header=header(state, client_now_s),
-        gpus=gpu_panel(state, width),
+        gpus=gpu_panel(state, width, stale=stale),
         ladder=ladder(state),
-        log=log_panel(state),
+        log=log_panel(state, client_now_s),
         bench=bench_panel(state),
-        status=status(state),
+        status=status(state, client_now_s),
         alerts=state.alerts,
         phases=phase_panel(state, client_now_s),
         verdict=_verdict(state, client_now_s, beside),
         lanes=beside.lanes,
+        stale=stale,
     )
 
 

@@ -52,7 +52,8 @@ def _outcome(state: Meaning, client_now_s: float) -> str:
     started_s, ready_s = state.started_s, state.ready_s
     if state.ready:
         if state.ready_seen and ready_s is not None and started_s is not None:
-            return f"ready {clock_text(ready_s - started_s)} after the start"
+            least = "" if state.ready_known else "at most "
+            return f"ready {least}{clock_text(ready_s - started_s)} after the start"
         return "ready" if state.ready_seen else "ready before the watch began"
     now_s = state.source_now(client_now_s)
     since = f" at T+ {clock_text(now_s - started_s)}" if now_s is not None and started_s is not None else ""

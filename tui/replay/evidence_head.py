@@ -65,7 +65,7 @@ def _place(evidence: Evidence) -> str:
 def ready_after_s(evidence: Evidence) -> float | None:
     """Return how long after its start the server was ready, None where that was not seen."""
     state = evidence.state
-    if state.ready_s is None or state.started_s is None or not state.ready_seen:
+    if state.ready_s is None or state.started_s is None or not state.ready_seen or not state.ready_known:
         return None
     return state.ready_s - state.started_s
 

@@ -88,7 +88,7 @@ def _cause(state: WatchState) -> FaultKind | None:
 
 
 def _ready_after_s(state: WatchState) -> float | None:
-    if state.ready_s is None or state.origin_s is None or not state.ready_seen:
+    if state.ready_s is None or state.origin_s is None or not (state.ready_seen and state.ready_known):
         return None
     return round(state.ready_s - state.origin_s, 3)
 

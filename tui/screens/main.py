@@ -83,6 +83,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Binding("N", "step(-1)", "Previous mark, or previous match of a search", id="log.previous"),
         Binding("e", "fault", "The line that tells why the load failed", id="log.fault"),
         Binding("f", "follow", "Follow the newest lines, or hold", id="log.follow"),
+        Binding("J", "skip_log", "Jump to the end of a log that is read far behind", id="log.skip"),
         Binding("W", "wrap", "Wrap long lines, or cut them", id="log.wrap"),
         Binding("y", "copy", "Send the current log line to the clipboard (OSC 52)", id="log.copy"),
     ]
@@ -175,6 +176,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._values = values
 
     def _paint_panes(self, values: ScreenValues) -> None:
+        for pane in (self.phases, self.lanes, self.ladder):
+            pane.stale = values.stale
         self.verdict.update_panel(values.verdict)
         self.phases.update_panel(values.phases)
         self.gpus.update_panel(values.gpus)
@@ -354,6 +357,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_follow(self) -> None:
         """Follow the log, or hold it."""
         self.answer(self.log_tail.toggle_follow())
+
+    def action_skip_log(self) -> None:
+        """Leave out what is still to be read of the log, and show its end."""
+        self.answer(self._view.skip_log())
 
     def action_wrap(self) -> None:
         """Wrap or cut long lines."""

@@ -5,7 +5,7 @@ import random
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Literal
 
 import msgspec
@@ -19,6 +19,7 @@ from tui.transport.faults import fault as told
 from tui.transport.pipe import LinkFault, Opener
 from tui.transport.plain_shell.connection import ShellConnection
 from tui.transport.translate import HostClock, Translator
+from tui.transport.wake import LOOK_S, Wake
 
 BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 _JITTER = 0.2
@@ -55,8 +56,10 @@ class AgentSource:
         stays: bool = False,
         plain_shell: bool = False,
         log_beside: LogBeside | None = None,
+        wake: Wake | None = None,
     ) -> None:
         self._opener = opener
+        self._wake = wake or Wake()
         self._plain_shell = plain_shell
         self._in_shell = False
         self._place = place
@@ -171,11 +174,13 @@ class AgentSource:
                     return
                 tries = 0
                 continue
-            tries = 0 if time.monotonic() - begun_s > _STEADY_S else tries
-            delay_s = _delay_s(tries)
+            woke = self._wake.taken()
+            tries = 0 if woke or time.monotonic() - begun_s > _STEADY_S else tries
+            delay_s = 0.0 if woke else _delay_s(tries)
             tries += 1
             yield self._link("lost", fault.sentence, fault=fault.fault, retry_in_s=delay_s)
-            await self._pause(delay_s)
+            if await self._pause(delay_s):
+                tries = 0
         yield self._link("closed", "closed")
 
     async def _session(self) -> AsyncGenerator[AnyEvent, None]:
@@ -185,7 +190,7 @@ class AgentSource:
             return
         self._in_shell = started.in_shell
         kind = ShellConnection if started.in_shell else Connection
-        connection = kind(started, self._timeout_s, self._wire_log, self._where)
+        connection = kind(started, self._timeout_s, self._wake, self._wire_log, self._where)
         self._connection = connection
         self._ask_again(connection)
         try:
@@ -270,11 +275,16 @@ class AgentSource:
     def _tries_again(self, fault: LinkFault) -> bool:
         return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._closed.wait(), seconds)
-        except TimeoutError:
-            return
+    async def _pause(self, seconds: float) -> bool:
+        """Wait, at most until the source is closed or this machine wakes up; return whether it did."""
+        end_s = time.monotonic() + seconds
+        self._wake.begin()
+        while not self._closed.is_set() and (left_s := end_s - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), min(left_s, LOOK_S))
+            if self._wake.look():
+                return self._wake.taken()
+        return False
 
     def _link(
         self,

@@ -203,6 +203,8 @@ TABLE: dict[str, FaultText] = {
         "the agent ended before it began {place}{it_said}"),
     "agent_silent": FaultText("timeout", True,
         "the agent {place} said nothing within {seconds} s{it_said}"),
+    "slept": FaultText("lost", True,
+        "this machine slept, and nothing {place} has answered within {seconds} s since"),
     "shell_silent": FaultText("timeout", True,
         "the shell {place} said nothing of use within {seconds} s{it_said}"),
     "shell_over": FaultText("lost", True,

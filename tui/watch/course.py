@@ -78,7 +78,7 @@ def course_of(load: Load | None, verdicts: VerdictTimes, now_s: float) -> Course
         server=load.server,
         outcome=_outcome(load),
         until_s=next((each for each in ends if each is not None), now_s),
-        ready_s=None if load.blind else load.ready_s,
+        ready_s=load.ready_s if load.ready_known else None,
         spans=tuple(load.timeline.spans),
         verdicts=tuple(verdicts.spans),
         sentence=_sentence(load),

@@ -7,6 +7,9 @@ from tui.events import Link
 
 LinkWord = Literal["none", "connecting", "up", "lost", "failed", "closed"]
 
+STALE_S = 3.0
+"""An agent is heard each second at least; after so long without, what is shown is old."""
+
 
 @dataclass(slots=True)
 class LinkState:
@@ -22,28 +25,40 @@ class LinkState:
     retry_in_s: float | None = None
     since_s: float = 0.0
     heard_s: float | None = None
+    _beats: bool = False
+    _away: bool = False
 
     def take(self, event: Link) -> None:
         """Note a change of the link."""
         if event.state != self.state:
             self.since_s = event.client_s
         self.state = event.state
+        self._beats = self._beats and event.state == "up"
+        self._away = self._away or event.state in ("connecting", "lost", "failed")
         self.sentence = event.sentence
         self.fault = event.fault
         self.retry_in_s = event.retry_in_s
         self.banner = event.banner or self.banner
 
-    def heard(self, client_s: float) -> None:
-        """Note that the host was heard."""
-        self.heard_s = client_s
+    def heard(self, client_s: float, *, beat: bool = False) -> float | None:
+        """Note that the host was heard; ``beat``: it answered a ping, so from now on it owes one a second.
 
-    @property
-    def stale(self) -> bool:
-        """Whether what is shown may be old: the link was up once and is not now."""
-        return self.heard_s is not None and self.state in ("connecting", "lost", "failed")
+        Returns for how many seconds it was not, None unless that was a blind time.
+        """
+        before_s, self.heard_s = self.heard_s, client_s
+        away, self._away = self._away, False
+        silent_s = None if before_s is None else max(0.0, client_s - before_s)
+        blind = silent_s is not None and (away or (self._beats and silent_s > STALE_S))
+        self._beats = self._beats or beat
+        return silent_s if blind else None
 
     def stale_s(self, client_s: float) -> float | None:
-        """Return the age of the last news of the host in seconds while the link is not up, else None."""
-        if not self.stale or self.heard_s is None:
+        """Return the age of the last news of the host in seconds where what is shown may be old, else None.
+
+        That is so while the link is not up, and when it is said to be but nothing comes any more.
+        """
+        if self.heard_s is None:
             return None
-        return max(0.0, client_s - self.heard_s)
+        age_s = max(0.0, client_s - self.heard_s)
+        down = self.state in ("connecting", "lost", "failed")
+        return age_s if down or (self._beats and self.state == "up" and age_s > STALE_S) else None

@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from tui.engines.base import Engine
 from tui.engines.generic import GENERIC
-from tui.engines.marks import Mark, MarkKind, Progress, Speaker, somebodys_request, tells_progress
+from tui.engines.marks import MarkKind, Progress, Speaker, somebodys_request, tells_progress
 from tui.engines.phase import Phase
 from tui.engines.reader import Heard
 from tui.engines.registry import EngineGuess, engine_serving
@@ -16,6 +14,8 @@ from tui.requests import FollowRequest
 from tui.watch.follow import expected_model
 from tui.watch.history import Cache, cache_told
 from tui.watch.ladder import READY_RUNG, Expectation, Ladder, missing
+from tui.watch.late_lines import LateLines
+from tui.watch.load_end import End, Fault
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.log_news import LogNews
 from tui.watch.options import WatchOptions
@@ -23,11 +23,10 @@ from tui.watch.own_lines import OwnLines
 from tui.watch.pace import Pace
 from tui.watch.phases import LogPhases
 from tui.watch.root_cause import Cause, Quote
+from tui.watch.stand_out import stands_out
 from tui.watch.target import Server
 from tui.watch.timeline import Timeline
 from tui.watch.words import clock_text
-
-Fault = Literal["died", "shut_down", "refused", "log_failure"]
 
 SEEN_FROM_START_S = 3.0
 """A server taken up within this time of its start has its log read as it is written."""
@@ -38,46 +37,14 @@ _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 """Phases that the port can tell of before the log does: from there a load only goes forward."""
 
 
-_STAND_OUT = (MarkKind.START, MarkKind.BEGINS, MarkKind.ENDS, MarkKind.READY, MarkKind.SHUTDOWN)
-
-
-def stands_out(marks: tuple[Mark, ...]) -> Phase | None:
-    """Return the phase for which a line of the log stands out, None for one that does not."""
-    for mark in marks:
-        if mark.kind in _STAND_OUT:
-            return Phase.STOPPED if mark.kind is MarkKind.SHUTDOWN else mark.phase
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a load ended. Times are on the host's monotonic clock.
-
-    ``phase`` is where it stood (ready if it failed while serving), ``fault`` the class (died, shut_down,
-    refused: a URL that refuses connections for 10 s after it had answered, log_failure: a bare log tells so),
-    ``reason`` one sentence.
-    ``quote`` is the log line that supports it, ``cause`` the root cause where the log tells one.
-    ``lasted_s`` counts from the server's start.
-    """
-
-    phase: Phase | None
-    fault: Fault
-    reason: str
-    at_s: float
-    lasted_s: float | None
-    was_ready: bool
-    server: Server | None
-    quote: Quote | None = None
-    cause: Cause | None = None
-
-
 class Load:
     """A load under way, or ended and kept until the next begins. ``server`` is None for a URL watched alone.
 
     ``began_s`` is when it was taken up, ``started_s`` when the server started (None: not known). ``blind``:
     the link was lost since it was last seen to wait, so it may have been ready for a while. ``heard_from``:
     who wrote lines of progress in the newest log event, as far as they came when they were written.
-    ``downloading``: what the log last told of is a download.
+    ``downloading``: what the log last told of is a download. ``ready_dated``: it became ready while the link
+    was lost, and the log tells when.
     """
 
     def __init__(
@@ -94,6 +61,10 @@ class Load:
         self.pace = Pace()
         self.cache: Cache | None = None
         self.blind = False
+        self.ready_dated = False
+        self._lost_s = 0.0
+        self._log_ready_s: float | None = None
+        self._late_lines = LateLines()
         self.own_lines = OwnLines(self.engine, follow.probe if follow is not None else None)
         self.ready_s: float | None = None
         self.ended_s: float | None = None
@@ -145,6 +116,17 @@ class Load:
     def ready_seen(self) -> bool:
         """Whether it was seen not ready before, so that its time to ready is known."""
         return self.ladder.seen_waiting
+
+    def lose_link(self, at_s: float) -> None:
+        """The link is lost, and was there until then: what the log tells next of has happened meanwhile."""
+        if not self.blind:
+            self._lost_s = at_s
+        self.blind = self._behind = True
+
+    @property
+    def ready_known(self) -> bool:
+        """Whether it is known when it became ready, and not only that it did by then."""
+        return not self.blind or self.ready_dated
 
     # Readiness.
 
@@ -205,6 +187,14 @@ class Load:
             return
         self.ready_s = at_s
         self.timeline.move(Phase.READY, at_s)
+        self._date_ready()
+
+    def _date_ready(self) -> None:
+        """What became ready while the link was lost did so when its log says, and not when it was found."""
+        told_s, found_s = self._log_ready_s, self.ready_s
+        if self.blind and told_s is not None and found_s is not None and self._lost_s <= told_s <= found_s:
+            self.ready_s, self.ready_dated = told_s, True
+            self.timeline.began_earlier(Phase.READY, told_s)
 
     def _check_refused(self, at_s: float) -> None:
         since_s = self.ladder.refused_since_s
@@ -265,8 +255,12 @@ class Load:
         marks = heard.marks
         mark = stands_out(marks) if marks else None
         number = buffer.add(line, returned=returned, mark=mark, at_s=mono_s, engine=self.engine)
+        at_s = self._written_s(heard, mono_s, at_s)
         if not marks or somebodys_request(marks):
             return heard
+        if at_s is not None and any(each.kind is MarkKind.READY for each in marks):
+            self._log_ready_s = at_s
+            self._date_ready()
         self.log_phases.take(heard, line, number, at_s)
         self.cache = cache_told(self.cache, marks)
         phase = self.log_phases.phase
@@ -279,6 +273,13 @@ class Load:
         self._line_phase = phase
         self.downloading = any(each.part == "download" for each in marks)
         return heard
+
+    def _written_s(self, heard: Heard, read_s: float, at_s: float | None) -> float | None:
+        """Return when a line was written: as it came, or, where it came late, by the log's own clock."""
+        if at_s is None:
+            return self._late_lines.dated(heard.time, read_s)
+        self._late_lines.came(heard.time, at_s)
+        return at_s
 
     def _begins_next(self, line: str) -> bool:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from tui.engines.arguments import printed_model
 from tui.engines.phase import Phase
 from tui.events import Log, LogSource, Probe
-from tui.watch.load import End, Load, stands_out
+from tui.watch.load import Load
+from tui.watch.load_end import End
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.log_reading import Reading
 from tui.watch.log_start import Start
 from tui.watch.options import WatchOptions
 from tui.watch.phases import LogPhases
 from tui.watch.root_cause import QUOTE_LENGTH
+from tui.watch.stand_out import stands_out
 
 _OVER = ("failed", "stopped")
 _NOT_TOLD = "the log does not say that it is ready"

@@ -9,8 +9,9 @@ from tui.engines.phase import Phase
 from tui.engines.reader import Heard
 
 # What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
-# letters alone (a part of an id), and whatever is no letter.
-_VARIES = re.compile(r"\w*\d\w*|\b[a-fA-F]{4,}\b|[\W_]+")
+# letters alone (a part of an id), and whatever is no letter. The first begins where a word does: a long one
+# would be gone through again from each of its letters.
+_VARIES = re.compile(r"\b\w*\d\w*|\b[a-fA-F]{4,}\b|\W+|_+")
 TEMPLATES = 4096
 """A log whose every line is new is not remembered without end."""
 

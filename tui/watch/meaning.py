@@ -23,8 +23,10 @@ from tui.watch.judging import Judging
 from tui.watch.ladder import Rung
 from tui.watch.lanes import Lane
 from tui.watch.link import LinkState
-from tui.watch.load import End, Load
+from tui.watch.load import Load
+from tui.watch.load_end import End
 from tui.watch.log_buffer import LogBuffer
+from tui.watch.log_lag import LogLag
 from tui.watch.options import WatchOptions
 from tui.watch.root_cause import Cause
 from tui.watch.target import Choice, Member, Server
@@ -40,14 +42,12 @@ NOTICES = 50
 class Meaning:
     """Everything that can be asked of a watch. Times are on the host's monotonic clock.
 
-    Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (the candidates),
-    ``choice``, ``log``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up
-    so far), ``alerts`` (how often a load became ready or ended), ``past_loads``, ``finished`` (the newest
-    load that became ready in this watch, None before that), ``passed`` (the course of the load before the
-    current one, None before the second), ``checkpoint`` (the newest told).
-    ``provenance`` is under what the current load's server runs, None before that was told. ``lost`` is its
-    first rank that went before the server and before any failure was told, None without one. Properties tell
-    of the current load, or of the one that ended last until the next is taken up.
+    Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (candidates), ``choice``,
+    ``log``, ``log_lag``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up),
+    ``alerts`` (loads that became ready or ended), ``past_loads``, ``finished`` (the newest that became ready
+    in this watch), ``passed`` (the course of the load before the current one), ``checkpoint`` (the newest).
+    ``provenance`` is under what the current server runs, ``lost`` its first rank that went before it and
+    before any failure was told; None without one. Properties tell of the current load, else of the last.
     """
 
     def __init__(self, options: WatchOptions) -> None:
@@ -59,6 +59,7 @@ class Meaning:
         self.servers: list[Server] = []
         self.choice = Choice("none", None, "")
         self.log = LogBuffer()
+        self.log_lag = LogLag()
         self.log_source: LogSource | None = None
         self.notices: deque[Notice] = deque(maxlen=NOTICES)
         self.bench = BenchState(armed=options.bench_on_ready)
@@ -98,7 +99,7 @@ class Meaning:
 
     @property
     def unheard(self) -> bool:
-        """Whether nothing was heard yet of the host, nor of the URL: nothing can be said of a server."""
+        """Whether nothing was heard yet of the host, nor of the URL."""
         return self.hello is None and self._load is None
 
     @property
@@ -226,6 +227,11 @@ class Meaning:
         return self._load is not None and self._load.ready_seen
 
     @property
+    def ready_known(self) -> bool:
+        """Whether that was seen, or the log tells when it was; a lost link leaves it at "by then"."""
+        return self._load is None or self._load.ready_known
+
+    @property
     def outcome(self) -> Literal["ready", "failed"] | None:
         """How the current load came out so far; a ready one may yet fail."""
         if self._load is None:
@@ -348,9 +354,8 @@ class Meaning:
         if load is None or load.server is None:
             return None
         host = self.hello.host if self.hello is not None else None
-        return key_of(
-            load.server, version=load.log_phases.version, gpus=self.gpus, host=host, cache=load.cache
-        )
+        told = load.log_phases.version
+        return key_of(load.server, version=told, gpus=self.gpus, host=host, cache=load.cache)
 
     @property
     def past_wanted(self) -> PastWanted | None:
@@ -393,5 +398,4 @@ class Meaning:
         if self._load is None:
             return None
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
-        share = came.fraction if came is not None else None
-        return fraction(self.phase, self._load.timeline.progress, share)
+        return fraction(self.phase, self._load.timeline.progress, came.fraction if came is not None else None)

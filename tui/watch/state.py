@@ -42,6 +42,7 @@ from tui.watch.log_load import LoggedLoads, LogLoad
 from tui.watch.meaning import Meaning
 from tui.watch.target import SAME_S, Choice, Server, choose, servers
 from tui.watch.verdict.verdict import Verdict
+from tui.watch.words import clock_text
 
 # fmt: off
 FROM_HOST = (
@@ -82,10 +83,17 @@ class WatchState(Meaning):
             if isinstance(event, Hello):
                 self._take_hello(event)
             self._clock.take(event.mono_s, event.client_s)
-            self.link.heard(event.client_s)
+            self._mark_blind(event, self.link.heard(event.client_s, beat=isinstance(event, Pong)))
             self.judging.take(event)
         self._apply(event)
         self._judge(event)
+
+    def _mark_blind(self, event: AnyEvent, blind_s: float | None) -> None:
+        """Say in the log for how long nothing was seen, where it goes on."""
+        if blind_s is not None and self.log.total:
+            self.log.settle()
+            sentence = f"[nothing was heard from the host for {clock_text(blind_s)}]"
+            self.log.add(sentence, level="warning", at_s=event.mono_s)
 
     def _apply(self, event: AnyEvent) -> None:
         match event:
@@ -109,7 +117,7 @@ class WatchState(Meaning):
             case Link():
                 self.link.take(event)
                 if event.state != "up" and self._load is not None:
-                    self._load.blind = True
+                    self._load.lose_link(self._clock.latest_s)
                     self.judging.movement.link_lost(self._clock.latest_s)
                 if event.state in ("lost", "failed", "closed"):
                     self.judging.diagnosis.cut()
@@ -192,6 +200,7 @@ class WatchState(Meaning):
             self.past_loads.add(self.finished)
 
     def _take_log(self, event: Log) -> None:
+        self.log_lag.take(event)
         if self.options.ready_on == "log":
             self._take_bare_log(event)
             return

@@ -157,6 +157,16 @@ class Timeline:
             began_s = self.spans[-1].began_s if at_s is not None else None
             self.spans[-1] = replace(self.spans[-1], began_s=began_s, ended_s=at_s)
 
+    def began_earlier(self, phase: Phase, at_s: float) -> None:
+        """The phase where it stands began before it was found; one that was found in between never was."""
+        if self.phase is not phase:
+            return
+        while len(self.spans) > 1 and (self.spans[-2].began_s or at_s) > at_s:
+            del self.spans[-2]
+        if len(self.spans) > 1:
+            self.spans[-2] = replace(self.spans[-2], ended_s=at_s)
+        self.spans[-1] = replace(self.spans[-1], began_s=at_s)
+
     def reopen(self) -> None:
         """The last span goes on after all."""
         if self.spans:

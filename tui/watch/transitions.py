@@ -8,7 +8,7 @@ from typing import Literal
 from tui.engines.phase import Phase
 from tui.watch.culprit import Culprit, culprit
 from tui.watch.ladder import NEEDS_A_PERSON, READY_RUNG
-from tui.watch.load import End
+from tui.watch.load_end import End
 from tui.watch.log_buffer import BufferedLine, LogBuffer
 from tui.watch.meaning import Meaning
 from tui.watch.words import shortened

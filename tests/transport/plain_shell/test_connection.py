@@ -6,12 +6,13 @@ from tui.transport.bootstrap import Started
 from tui.transport.local import local_opener
 from tui.transport.pipe import LinkFault
 from tui.transport.plain_shell.connection import ShellConnection
+from tui.transport.wake import Wake
 
 
 async def fault_of(command: list[str], timeout_s: float) -> LinkFault:
     """Return what becomes of a connection to that command."""
     pipe = await local_opener()(command)
-    connection = ShellConnection(Started(pipe, "", b"", True), timeout_s, None, "in docker:vllm")
+    connection = ShellConnection(Started(pipe, "", b"", True), timeout_s, Wake(), None, "in docker:vllm")
     try:
         with pytest.raises(LinkFault) as seen:
             async for _ in connection.lines():

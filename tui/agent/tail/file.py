@@ -96,6 +96,17 @@ class LogFile:
         self._last = _before(self.descriptor, offset, wire.FINGERPRINT_BYTES)
         self._calm_ns = None
 
+    def skip(self) -> int:
+        """Go to the beginning of the last line under way, however far; return how many bytes lie between."""
+        size = os.fstat(self.descriptor).st_size
+        end = os.pread(self.descriptor, wire.LOG_CHUNK_BYTES, max(0, size - wire.LOG_CHUNK_BYTES))
+        unfinished = len(end) - end.rfind(b"\n") - 1
+        offset = size - (unfinished if b"\n" in end else 0)
+        skipped = offset - self.offset
+        if skipped > 0:
+            self.go_to(offset)
+        return max(0, skipped)
+
     def _read_once(self) -> bytes | None:
         status = os.fstat(self.descriptor)
         if status.st_size < self.offset:

@@ -11,6 +11,7 @@ import os
 import re
 import time
 
+from tui.agent import wire
 from tui.agent.tail import place as log_place
 from tui.agent.tail import siblings as log_siblings
 from tui.agent.tail import start as log_start
@@ -31,6 +32,7 @@ BUSY_S = 2.0
 NAME_POLL_S = 1.0
 # A writer that was told to reopen its log may finish its line in the old file first.
 QUIET_S = 1.0
+_GENERATIONS = 100
 
 
 def serve(channel: Channel) -> None:
@@ -39,7 +41,9 @@ def serve(channel: Channel) -> None:
     wait_s: float | None = None
     while True:
         request = channel.receive(wait_s)
-        if request is not None:
+        if request is not None and request["kind"] == wire.SKIP:
+            tail.skip()
+        elif request is not None:
             tail.follow(request)
         wait_s = tail.step()
 
@@ -83,6 +87,28 @@ class Tail:
         if path is None and self._pid is not None:
             words = "no log file is known for process %d: name one with --log" % self._pid
             self._report.source("none", words)
+
+    def skip(self) -> None:
+        """Leave out what is unread, in files that rotation put between too, and go on at the log's end."""
+        path, file = self._report.path, self._file
+        if path is None or file is None:
+            return
+        skipped = file.skip()
+        self._look_at_name(path, file, self._clock())
+        for _ in range(_GENERATIONS):
+            if not self._newcomer or self._is_written_by_server(path, file):
+                break
+            descriptor = log_siblings.opened(log_siblings.successor(self._name, file.device, file.inode))
+            if descriptor is None:
+                break
+            self._forget_file()
+            self._file = file = LogFile(descriptor, 0)
+            skipped += file.skip()
+            self._look_at_name(path, file, self._clock())
+        if skipped:
+            sentence = "%s of %s are not read: skipped to its end, as asked"
+            self._report.gap(skipped, "skipped", sentence % (in_words(skipped), path))
+            self._report.data(file, b"", fresh=True)
 
     def step(self) -> float | None:
         """Do what is due; return the seconds until there may be more, None when nothing is followed."""

@@ -25,6 +25,7 @@ from tui.transport.plain_shell.hello import ShellHello
 from tui.transport.plain_shell.log import Message, ShellLog
 from tui.transport.plain_shell.prober import Prober
 from tui.transport.refused_bench import without_figures
+from tui.transport.wake import ANSWER_S, Wake
 
 _READ_BYTES = 64 * 1024
 _STEP_S = 0.1
@@ -41,8 +42,15 @@ class ShellConnection:
     """A shell that was started in place of an agent, until it ends; used like ``Connection``."""
 
     def __init__(
-        self, started: Started, timeout_s: float, wire_log: WireLog | None = None, place: str = ON_HOST
+        self,
+        started: Started,
+        timeout_s: float,
+        wake: Wake,
+        wire_log: WireLog | None = None,
+        place: str = ON_HOST,
     ) -> None:
+        self._wake = wake
+        self._answer_by_s: float | None = None
         self._place = place
         self._pipe = started.pipe
         self._rest = started.rest
@@ -87,6 +95,7 @@ class ShellConnection:
         data: bytes | None = self._rest or None
         begun_s = time.monotonic()
         while data is None or data:
+            self._expect(data)
             for part in self._frames.feed(data or b""):
                 self._hear(part)
             self._step(begun_s)
@@ -96,6 +105,13 @@ class ShellConnection:
         errors = self._pipe.errors()
         await self.close()
         raise fault("shell_over", place=self._place, it_said=said(b"", errors))
+
+    def _expect(self, data: bytes | None) -> None:
+        """Raise a fault where the shell does not answer after this machine slept."""
+        if data:
+            self._answer_by_s = None
+        elif self._answer_by_s is not None and time.monotonic() > self._answer_by_s:
+            raise fault("slept", place=self._place, seconds=f"{ANSWER_S:g}")
 
     async def close(self) -> int | None:
         """End the shell and all that it started, and let go of the pipe."""
@@ -114,11 +130,14 @@ class ShellConnection:
             return None
 
     async def _ping(self) -> None:
+        self._wake.begin()
         try:
             while True:
                 self._order(f"p {time.monotonic():.6f}")
                 await self._pipe.drain()
                 await asyncio.sleep(wire.PING_INTERVAL_S)
+                if self._wake.look():
+                    self._answer_by_s = time.monotonic() + ANSWER_S
         except LinkFault:
             return  # read() tells of it
 

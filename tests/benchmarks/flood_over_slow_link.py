@@ -1,0 +1,60 @@
+"""Measure a watch whose log is flooded while the link is slow: real command, terminal, sshd and agent.
+
+    python tests/benchmarks/flood_over_slow_link.py [--seconds 30] [--link-mbit 2]
+
+A process writes 50 MB/s of log into the temporary folder; a relay lets 2 Mbit/s through. Prints one JSON
+object: memory of the client and of the agent, how old the newest GPU sample was, how soon a key was answered
+on the screen, and how far behind the log was.
+"""
+
+import argparse
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "plugins")]
+
+from flooded_watch import flooded  # noqa: E402 -- found by the line above
+from ssh_server import SshServer  # noqa: E402
+
+STUB = HERE.parent / "stubs" / "nvml_stub.c"
+
+
+def started(folder: Path) -> SshServer:
+    """Start an sshd whose sessions find the stand-in for NVML."""
+    flags = ["-O1", "-shared", "-fPIC", "-Wl,-soname,libnvidia-ml.so.1"]
+    subprocess.run(["gcc", *flags, "-o", folder / "libnvidia-ml.so.1", STUB], check=True)
+    program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/sbin:/usr/bin")
+    if program is None:
+        raise SystemExit("needs the system program sshd")
+    environment = {"LD_LIBRARY_PATH": str(folder), "NVML_STUB_GPUS": "8"}
+    server = SshServer(program, folder, environment=environment)
+    server.start()
+    server.know()
+    server.configure()
+    return server
+
+
+def main() -> None:
+    """Measure, and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--link-mbit", type=float, default=2.0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server = started(Path(folder))
+        try:
+            link_bytes_s = asked.link_mbit * 1e6 / 8
+            figures = asyncio.run(flooded(server, Path(folder), asked.seconds, link_bytes_s=link_bytes_s))
+        finally:
+            server.stop()
+    sys.stdout.write(json.dumps(figures.told(), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
