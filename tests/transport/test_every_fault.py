@@ -109,6 +109,9 @@ PRODUCED = {
         "test_a_line_without_end_is_an_error": "long_line",
         "test_an_invalid_message_is_an_error_with_its_text": "bad_message",
     },
+    "container_log/test_over_ssh.py": {
+        "test_a_host_that_allows_one_session_is_named_and_the_watch_goes_on": "no_second_session",
+    },
     "plain_shell/test_connection.py": {
         "test_a_shell_that_ends_is_a_lost_link": "shell_over",
         "test_a_shell_that_says_nothing_is_given_up": "shell_silent",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tui.transport.agent_source import AgentSource
     from tui.transport.container_log.reader import Container
     from tui.transport.pipe import Opener
+    from tui.transport.ssh.opener import SshOpener
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOCAL = "local"
@@ -262,47 +263,45 @@ def remote_agent(
     With a container, pod or job chosen it is the agent in there, on that host or on this machine. With
     ``plain_shell`` a shell takes its place where there is no fit Python.
     """
+    from tui.transport.agent_source import AgentSource
     from tui.transport.container_log.reader import Container
 
-    inside = inside_of(choices)
+    watch, inside = watch_request(options, gpus=gpus), inside_of(choices)
     if inside is not None and host == LOCAL:
         from tui.transport.local import local_opener
 
         here = Container(inside, local_opener(), None)
-        return _agent_inside(local_opener(), here, watch_request(options, gpus=gpus), plain_shell=plain_shell)
-    from tui.transport.agent_source import AgentSource
+        return _agent_inside(local_opener(), here, watch, plain_shell=plain_shell)
+    # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
+    notices: list[Callable[[str], None]] = []
+    opener = _way_to(host, choices, lambda sentence: notices[0](sentence), asker)
+    stays, asks = asker is not None and asker.later, opener.expects_question
+    if inside is None:
+        source = AgentSource(
+            opener, watch, reconnect=True, expects_question=asks, plain_shell=plain_shell, stays=stays
+        )
+    else:
+        there = Container(inside, opener.beside, host)
+        source = _agent_inside(opener, there, watch, asks, plain_shell=plain_shell, stays=stays)
+    notices.append(source.note)
+    return source
+
+
+def _way_to(host: str, choices: Choices, notice: Callable[[str], None], asker: Asker | None) -> "SshOpener":
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
 
-    notices: list[Callable[[str], None]] = []
     ssh = SshOptions(
         config_file=choices.ssh_config,
         ssh_cmd=choices.ssh_cmd,
         accept_new=choices.accept_new,
-        notice=lambda sentence: notices[0](sentence),
+        notice=notice,
         asker=asker,
     )
     try:
-        opener = ssh_opener(host, options=ssh)
+        return ssh_opener(host, options=ssh)
     except LinkFault as fault:
         raise UsageFault(fault.sentence) from None
-    watch = watch_request(options, gpus=gpus)
-    stays = asker is not None and asker.later
-    if inside is None:
-        source = AgentSource(
-            opener,
-            watch,
-            reconnect=True,
-            expects_question=opener.expects_question,
-            plain_shell=plain_shell,
-            stays=stays,
-        )
-    else:
-        asks, there = opener.expects_question, Container(inside, opener.beside, host)
-        source = _agent_inside(opener, there, watch, asks, plain_shell=plain_shell, stays=stays)
-    # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
-    notices.append(source.note)
-    return source
 
 
 def _agent_inside(

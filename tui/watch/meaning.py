@@ -42,12 +42,12 @@ NOTICES = 50
 class Meaning:
     """Everything that can be asked of a watch. Times are on the host's monotonic clock.
 
-    Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers`` (candidates), ``choice``,
-    ``log``, ``log_lag``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up),
+    Fields outlive a load: ``hello``, ``link``, ``driver``, ``gpus``, ``servers``, ``choice``, ``log``,
+    ``log_lag``, ``log_source``, ``notices``, ``bench``, ``dropped`` (samples), ``loads`` (taken up),
     ``alerts`` (loads that became ready or ended), ``past_loads``, ``finished`` (the newest that became ready
-    in this watch), ``passed`` (the course of the load before the current one), ``checkpoint`` (the newest).
-    ``provenance`` is under what the current server runs, ``lost`` its first rank that went before it and
-    before any failure was told; None without one. Properties tell of the current load, else of the last.
+    in this watch), ``passed`` (the course of the load before), ``checkpoint`` (the newest), ``provenance``
+    (of the current server) and ``lost`` (its first rank that went before any failure was told); None where
+    there is none. Properties tell of the current load, or of the last until the next is taken up.
     """
 
     def __init__(self, options: WatchOptions) -> None:
@@ -353,8 +353,7 @@ class Meaning:
         load = self._load
         if load is None or load.server is None:
             return None
-        host = self.hello.host if self.hello is not None else None
-        told = load.log_phases.version
+        host, told = (None if self.hello is None else self.hello.host), load.log_phases.version
         return key_of(load.server, version=told, gpus=self.gpus, host=host, cache=load.cache)
 
     @property

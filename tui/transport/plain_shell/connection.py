@@ -102,9 +102,8 @@ class ShellConnection:
             while self._out:
                 yield self._out.popleft(), time.monotonic()
             data = await self._read()
-        errors = self._pipe.errors()
         await self.close()
-        raise fault("shell_over", place=self._place, it_said=said(b"", errors))
+        raise fault("shell_over", place=self._place, it_said=said(b"", self._pipe.errors()))
 
     def _expect(self, data: bytes | None) -> None:
         """Raise a fault where the shell does not answer after this machine slept."""
