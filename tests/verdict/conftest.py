@@ -1,4 +1,7 @@
-"""Stuck servers for the tests of this folder: all that are asked for run at once, in one worker."""
+"""Stuck servers for the tests of this folder: all that are asked for run at once, in one worker.
+
+Its files share one group of pytest-xdist, so that one worker waits on real processes while the others work.
+"""
 
 import asyncio
 from collections.abc import Mapping
