@@ -50,3 +50,21 @@ async def test_quick_events_are_taken_without_a_rest() -> None:
     await pump.close()
     assert taken == 500
     assert time.process_time() - begun_s < 5.0
+
+
+async def test_a_stream_that_is_left_while_the_queue_is_full_is_closed() -> None:
+    ended: list[str] = []
+
+    async def endless() -> AsyncIterator[AnyEvent]:
+        try:
+            while True:
+                yield Tick(mono_s=0.0, wall_s=0.0)
+        finally:
+            ended.append("closed")
+
+    pump = Pump(2)
+    pump.add(endless(), ends=True)
+    await pump.take()
+    await asyncio.sleep(0.01)
+    await pump.close()
+    assert ended == ["closed"]

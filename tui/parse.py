@@ -330,7 +330,7 @@ def _integer(value: object) -> int:
         raise Wrong(f"must be a whole number, not {value!r}")
     if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]{1,18}", value.strip()):
         raise Wrong(f"must be a whole number, not {value!r}")
-    return int(value)
+    return int(value.strip()) if isinstance(value, str) else value
 
 
 def _real(value: object) -> float:
@@ -338,7 +338,7 @@ def _real(value: object) -> float:
         raise Wrong(f"must be a number, not {value!r}")
     if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?", value.strip()):
         raise Wrong(f"must be a number, not {value!r}")
-    return float(value)
+    return float(value.strip() if isinstance(value, str) else value)
 
 
 def _seconds(value: object) -> float:

@@ -27,7 +27,8 @@ from tui.watch.proving import prove_request
 from tui.watch.state import FROM_HOST, WatchState
 
 TICK_S = 1.0
-QUEUE_EVENTS = 256
+QUEUE_EVENTS = 16
+"""A log event holds up to 32 KiB, and samples wait behind those that came before them."""
 ASKED_S = 5.0
 """After so long the host has said at the latest that it began with a diagnosis."""
 
@@ -347,7 +348,7 @@ async def with_ticks(source: Source, every_s: float) -> AsyncGenerator[AnyEvent,
     """Iterate over a source's events and, every so many seconds of the client's clock, over a tick.
 
     A tick's ``mono_s`` is the host's time as far as the newest event tells it, so that a replay ages alike. A
-    slow consumer stops the reading: at most 256 events wait here. An error of the source is raised here.
+    slow consumer stops the reading: at most 16 events wait here. An error of the source is raised here.
     """
     pump = Pump(QUEUE_EVENTS)
     pump.add(aiter(source), ends=True)

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from tui.events import AnyEvent
 
@@ -64,12 +65,23 @@ class Pump:
         await asyncio.sleep(taken_s * REST if taken_s > LONG_S and not self._waiting.empty() else 0)
 
     async def _read(self, events: AsyncIterator[AnyEvent], keep: Callable[[AnyEvent], bool]) -> None:
-        async for event in events:
-            if keep(event):
-                await self._waiting.put(event)
+        async with _closing(events):
+            async for event in events:
+                if keep(event):
+                    await self._waiting.put(event)
 
     def _end(self, reader: asyncio.Task[None]) -> None:
         self._ended = reader
         # Wakes a taker that waits; one that does not finds the end once it has taken everything.
         if self._waiting.empty():
             self._waiting.put_nowait(None)
+
+
+@asynccontextmanager
+async def _closing(events: AsyncIterator[AnyEvent]) -> AsyncGenerator[None]:
+    """Close a generator that is left in the middle: else the loop's end finds it open, and in any order."""
+    try:
+        yield
+    finally:
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()

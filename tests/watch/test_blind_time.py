@@ -133,3 +133,25 @@ def test_readiness_after_the_reconnect_is_dated_as_it_is_seen(host: WatchedHost)
     host.becomes_ready()
     assert host.state.ready_s == host.mono
     assert host.state.ready_known
+
+
+def test_a_link_that_is_lost_after_ready_leaves_what_was_known_of_it(host: WatchedHost) -> None:
+    host.becomes_ready()
+    ready_s = host.state.ready_s
+    lose(host, 20)
+    host.log(stamped(host.now, FIRED_UP))
+    host.becomes_ready()
+    assert host.state.ready_s == ready_s
+    assert host.state.ready_known
+
+
+def test_a_server_that_was_ready_before_it_was_looked_at_launched_for_nobody_knows_how_long(
+    watched: Watch,
+) -> None:
+    host = watched()
+    host.hello()
+    host.starts()
+    host.log_source("open")
+    host.wait(1)
+    host.becomes_ready()
+    assert [span.phase for span in host.state.phases] == [Phase.READY]

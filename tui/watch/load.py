@@ -62,7 +62,9 @@ class Load:
         self.cache: Cache | None = None
         self.blind = False
         self.ready_dated = False
+        self._found_blind = False
         self._lost_s = 0.0
+        self._late_s: float | None = None
         self._log_ready_s: float | None = None
         self._late_lines = LateLines()
         self.own_lines = OwnLines(self.engine, follow.probe if follow is not None else None)
@@ -126,7 +128,7 @@ class Load:
     @property
     def ready_known(self) -> bool:
         """Whether it is known when it became ready, and not only that it did by then."""
-        return not self.blind or self.ready_dated
+        return not self._found_blind or self.ready_dated
 
     # Readiness.
 
@@ -185,14 +187,20 @@ class Load:
             return
         if self.options.ready_on != "health" and self.ladder.rung("model").state == "bad":
             return
-        self.ready_s = at_s
+        self.ready_s, self._found_blind = at_s, self.blind
+        if not self.ready_seen and self._log_phase is None:
+            self.timeline = (
+                Timeline()
+            )  # nobody saw how long it launched
         self.timeline.move(Phase.READY, at_s)
         self._date_ready()
 
     def _date_ready(self) -> None:
         """What became ready while the link was lost did so when its log says, and not when it was found."""
         told_s, found_s = self._log_ready_s, self.ready_s
-        if self.blind and told_s is not None and found_s is not None and self._lost_s <= told_s <= found_s:
+        if not self._found_blind or told_s is None or found_s is None:
+            return
+        if self._lost_s <= told_s <= found_s:
             self.ready_s, self.ready_dated = told_s, True
             self.timeline.began_earlier(Phase.READY, told_s)
 
@@ -214,8 +222,10 @@ class Load:
 
     def take_log(self, event: Log, buffer: LogBuffer) -> None:
         """Take lines in; our own access lines are left out of everything."""
-        behind = self._behind or event.behind_bytes > 0
+        # What was read at one moment came late as a whole.
+        behind = self._behind or event.behind_bytes > 0 or event.mono_s == self._late_s
         self._behind = event.behind_bytes > 0
+        self._late_s = event.mono_s if behind else None
         self.behind_bytes = event.behind_bytes
         if self._deaf:
             return
