@@ -189,9 +189,7 @@ class Load:
             return
         self.ready_s, self._found_blind = at_s, self.blind
         if not self.ready_seen and self._log_phase is None:
-            self.timeline = (
-                Timeline()
-            )  # nobody saw how long it launched
+            self.timeline = Timeline()  # nobody saw how long it launched
         self.timeline.move(Phase.READY, at_s)
         self._date_ready()
 

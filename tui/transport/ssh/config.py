@@ -22,6 +22,20 @@ _STRICT: dict[str, Strict] = {
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
+_SYSTEM_FILE = "/etc/ssh/ssh_config"
+# What ssh keeps and the library does not, by the name that ssh -G prints.
+_OF_SSH_ALONE = {
+    "knownhostscommand": "KnownHostsCommand",
+    "bindaddress": "BindAddress",
+    "bindinterface": "BindInterface",
+    "pkcs11provider": "PKCS11Provider",
+    "verifyhostkeydns": "VerifyHostKeyDNS",
+    "ciphers": "Ciphers",
+    "macs": "MACs",
+    "kexalgorithms": "KexAlgorithms",
+    "pubkeyacceptedalgorithms": "PubkeyAcceptedAlgorithms",
+    "casignaturealgorithms": "CASignatureAlgorithms",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,8 @@ class Resolved:
     may be empty or name files that do not exist. ``jump`` is a ProxyJump list. ``proxy_command`` is for a
     shell; beside ``jump`` it is ssh's own way through that list, which the library goes where it is None.
     ``ssh`` is the command that logs in by hand.
-    ``control_path`` is the socket of a shared connection, whether it exists or not.
+    ``control_path`` is the socket of a shared connection, whether it exists or not. ``of_ssh_alone`` names
+    what the user has set that only the ssh program keeps.
     """
 
     target: Target
@@ -81,6 +96,7 @@ class Resolved:
     control_path: str | None = None
     gssapi: bool = False
     asking: AskRules = field(default_factory=AskRules)
+    of_ssh_alone: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -95,8 +111,16 @@ async def resolve(target: Target, config_file: str | None) -> Resolved:
     program = shutil.which("ssh")
     if program is None:
         return await asyncio.to_thread(_resolve_plain, target, config_file)
-    answer = await _ssh_g(program, target, config_file)
-    return _resolved(target, config_file, answer)
+    answer, usual = await asyncio.gather(
+        _ssh_g(program, target, config_file), _ssh_g(program, target, _without_user(config_file))
+    )
+    found = tuple(name for key, name in _OF_SSH_ALONE.items() if answer.get(key) != usual.get(key))
+    return replace(_resolved(target, config_file, answer), of_ssh_alone=found)
+
+
+def _without_user(config_file: str | None) -> str:
+    """Return the configuration that is left without the user's own; ssh reads one that is named alone."""
+    return _SYSTEM_FILE if config_file is None and os.path.exists(_SYSTEM_FILE) else "none"
 
 
 def _resolve_plain(target: Target, config_file: str | None) -> Resolved:

@@ -78,6 +78,8 @@ class SshOpener:
         if self._options.asker is None or self._options.ssh_cmd is not None:
             return False
         resolved = self._resolved = await _resolved(self._target, self._options)
+        if resolved.of_ssh_alone:
+            return False  # the program asks nothing
         return not await master_answers(resolved) and await expects_question(resolved)
 
     async def __call__(self, arguments: list[str]) -> BesidePipe:

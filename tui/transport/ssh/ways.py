@@ -23,15 +23,24 @@ class Ways:
         self._ssh_alone = False
 
     async def before_library(self, resolved: Resolved, arguments: list[str]) -> BesidePipe | None:
-        """Take the shared connection where it answers, or ssh where the library has been of no use before.
+        """Take the shared connection where it answers, or ssh where the library is of no use.
 
-        None: it is the library's turn. Raises LinkFault.
+        It was of none before, or the configuration asks for what only ssh keeps. None: it is the library's
+        turn. Raises LinkFault.
         """
         pipe = await self._over_shared(resolved, arguments)
         self._tell_shared(resolved, shared=pipe is not None)
-        if pipe is None and self._ssh_alone:
-            return await open_program(system_ssh(resolved, self._limits), arguments)
+        if pipe is None and (self._ssh_alone or resolved.of_ssh_alone):
+            way = system_ssh(resolved, self._limits)
+            pipe = await open_program(way, arguments)
+            self._tell_of_settings(resolved, way.shown)
         return pipe
+
+    def _tell_of_settings(self, resolved: Resolved, shown: str) -> None:
+        if resolved.of_ssh_alone and not self._ssh_alone:
+            names = ", ".join(resolved.of_ssh_alone)
+            self._notice(f"{resolved.where} is reached by {shown}: only ssh itself keeps {names}")
+        self._ssh_alone = True
 
     async def after_library(self, resolved: Resolved, arguments: list[str], first: LinkFault) -> BesidePipe:
         """Let the system's ssh try once where it can do more. Raises ``first`` unless ssh got further."""
