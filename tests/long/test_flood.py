@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ async def test_a_flood_over_a_slow_link_costs_neither_samples_nor_keys_nor_memor
     assert figures.behind_mib > 20
     # What a busy machine adds now and then is not the link's.
     assert quantiles(figures.age_s, n=10)[-1] < AGE_S
-    assert min(figures.key_ms) < KEY_MS
+    assert median(figures.key_ms) < KEY_MS
     (gap,) = figures.skipped
     assert gap.lost_bytes is not None
     assert gap.lost_bytes > 10 * 2**20
