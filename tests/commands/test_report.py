@@ -100,7 +100,7 @@ def test_the_end_is_told_in_one_line() -> None:
         reason="port refuses",
     )  # fmt: skip
 
-    assert end_words(end) == "TIME-OUT after 2.5 s, 9 questions asked: port refuses"
+    assert end_words(end) == "TIME-OUT after 2.5 s, 9 requests sent: port refuses"
 
 
 def test_the_end_of_a_failed_load_says_its_cause_and_what_to_do() -> None:
@@ -110,7 +110,7 @@ def test_the_end_of_a_failed_load_says_its_cause_and_what_to_do() -> None:
         model="m", reason="it ended", cause=cause,
     )  # fmt: skip
 
-    assert end_words(end) == "FAILED after 2.5 s, 9 questions asked: it ended (No memory. Give less.)"
+    assert end_words(end) == "FAILED after 2.5 s, 9 requests sent: it ended (No memory. Give less.)"
     assert '"cause":{"kind":"oom_kv"' in line(end)
     assert "cause" not in line(msgspec.structs.replace(end, cause=None))
 

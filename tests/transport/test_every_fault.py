@@ -58,6 +58,7 @@ PRODUCED = {
         "test_a_program_that_went_away_is_told": "program_missing",
         "test_why_there_is_no_way_in_is_one_sentence": "program_usage program_dns program_refused "
         "program_host_key program_host_key_changed program_agreement program_auth",
+        "test_a_program_that_ends_before_the_command_began_is_told_with_its_words": "program_failed",
         "test_a_program_that_never_logs_in_is_given_up_with_all_that_it_started": "program_slow",
         "test_a_port_that_speaks_no_ssh_is_told": "program_not_ssh",
         "test_a_cut_is_a_lost_link_and_a_silent_one_is_noticed_by_ssh": "program_lost",
@@ -80,15 +81,14 @@ PRODUCED = {
     },
     "ssh/test_takeover.py": {
         "test_the_first_answer_stands_where_ssh_gets_no_further": "no_agreement",
-        "test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once": "closed_early "
-        "program_failed",
+        "test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once": "closed_early",
     },
     "ssh/test_target.py": {
         "test_what_no_host_can_be_called_is_a_usage_fault": "target",
     },
     "test_agent_source.py": {
         "test_an_agent_that_says_nothing_is_given_up": "agent_silent",
-        "test_a_killed_agent_is_a_failure_without_reconnect": "agent_killed",
+        "test_a_killed_agent_is_started_again_and_asked_again": "agent_killed",
         "test_an_agent_that_fails_at_its_start_is_told_with_its_error": "agent_failed_at_once",
         "test_an_agent_that_fails_after_a_while_is_tried_again": "agent_failed",
         "test_the_agents_own_reason_is_told": "agent_said_goodbye",

@@ -136,8 +136,8 @@ def end_words(end: EndRecord) -> str:
     head = {"ready": "READY", "failed": "FAILED", "timeout": "TIME-OUT", "lost": "LOST"}[end.outcome]
     model = f" {end.model}" if end.model and end.outcome == "ready" else ""
     tail = f": {end.reason}" if end.reason else ""
-    asked = "1 question" if end.attempts == 1 else f"{end.attempts} questions"
-    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} asked{tail}{_advice(end)}"
+    asked = "1 request" if end.attempts == 1 else f"{end.attempts} requests"
+    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} sent{tail}{_advice(end)}"
 
 
 def _advice(end: EndRecord) -> str:

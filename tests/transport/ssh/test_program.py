@@ -14,7 +14,7 @@ from tminus_command import Tminus
 
 from tui.transport.pipe import LinkFault, Pipe
 from tui.transport.ssh.limits import Limits
-from tui.transport.ssh.opener import SshOptions
+from tui.transport.ssh.opener import SshOptions, ssh_opener
 
 pytestmark = pytest.mark.ssh
 
@@ -267,3 +267,14 @@ async def test_the_way_in_is_named_on_the_command_line(ssh_server: SshServer, tm
     done = tminus.run("wait", "lab", "--ssh-cmd", command, "--json", "--no-record")
     assert done.code == 4
     assert "lab did not let you in: ssh -F" in str(done.objects[-1]["reason"])
+
+
+async def test_a_program_that_ends_before_the_command_began_is_told_with_its_words(tmp_path: Path) -> None:
+    program = tmp_path / "way"
+    program.write_text("#!/bin/sh\necho the tunnel is shut >&2\nexit 255\n")
+    program.chmod(0o755)
+    opener = ssh_opener("lab", options=SshOptions(ssh_cmd=(str(program),)))
+    with pytest.raises(
+        LinkFault, match=r"way lab ended before the command on lab began: it .*tunnel is shut"
+    ):
+        await opener(["true"])
