@@ -118,8 +118,9 @@ class Show:
             self._login_over(index, app)
 
     def _login_over(self, index: int, app: HostsApp) -> None:
-        if self._askers and self.hosts[index].session.state.link.state != "connecting":
-            for line in self._askers[index].login_over():
+        link = self.hosts[index].session.state.link
+        if self._askers and link.state != "connecting":
+            for line in self._askers[index].login_over("" if link.state == "up" else link.sentence):
                 app.main.answer(f"{self.hosts[index].name}: {line}")
 
     def _broken(self, task: "asyncio.Task[None]") -> None:
