@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.ssh, pytest.mark.xdist_group("ssh")]
 
 PASSWORD = f"{USER}@127.0.0.1's password: "
 AGAIN = "Permission denied, please try again."
+NO_LONGER = "The link broke, and what was typed for this login before was refused when it was used again."
 SURE = "Are you sure you want to continue connecting (yes/no/[fingerprint])? "
 SOON_S = 60.0
 
@@ -148,7 +149,31 @@ async def test_a_password_that_has_changed_is_asked_for_after_a_lost_link_and_ke
         await watch.link("up")
         server.wanted.password = "hunter3"
         server.cut()
-        assert await watch.asked(PASSWORD) == (AGAIN,)
+        assert await watch.asked(PASSWORD) == (NO_LONGER,)
+        await watch.answer("hunter3")
+        await watch.link("up")
+        server.cut()
+        await until(lambda: len(server.tried) == 4)
+        await watch.link("up")
+    assert server.tried == ["hunter2", "hunter2", "hunter3", "hunter3"]
+
+
+async def test_a_kept_password_that_was_refused_is_not_sent_again(
+    start_asking_server: StartAskingServer,
+) -> None:
+    server = await start_asking_server(Wanted(password="hunter2"))
+    async with watched(server.config_file) as watch:
+        await watch.asked(PASSWORD)
+        await watch.answer("hunter2")
+        await watch.link("up")
+        server.wanted.password = "hunter3"
+        server.cut()
+        for _ in range(2):
+            assert await watch.asked(PASSWORD) == (NO_LONGER,)
+            await watch.pilot.press("escape")
+            await watch.link("failed", "was given up")
+            await watch.pilot.press("r")
+        await watch.asked(PASSWORD)
         await watch.answer("hunter3")
         await watch.link("up")
         server.cut()
