@@ -124,14 +124,16 @@ def test_a_question_that_is_given_up_ends_all_and_leaves_the_terminal_as_it_was(
 
 
 async def test_it_is_said_what_is_waited_for_and_keys_typed_meanwhile_are_none_of_the_screen(
-    at_terminal: AtTerminal, ssh_server: SshServer
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
 ) -> None:
-    """The bell of a question never came: what was typed for it would quit, or start a benchmark."""
+    """No question came in time: what was typed for it would quit, or start a benchmark."""
+    key = make_key(tmp_path / "locked", passphrase="open sesame")
     async with never_answering() as silent:
-        name_hosts(ssh_server, ["silent", "open"], {"silent": [f"Port {silent}"]})
+        name_hosts(ssh_server, ["silent", "open"], {"silent": [f"IdentityFile {key}", f"Port {silent}"]})
+        _without_open_key(ssh_server, ("silent",))
         typed = at_terminal("silent", "open", *_arguments(ssh_server))
         await asyncio.to_thread(typed.until, "tminus: connecting to silent")
-        typed.type("q")
+        typed.type("q\n")
         await asyncio.to_thread(typed.until, SCREEN)
         await asyncio.to_thread(typed.until, "open")
         for _ in range(20):
