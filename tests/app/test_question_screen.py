@@ -251,18 +251,6 @@ async def test_what_is_still_typed_after_its_end_is_no_key_of_the_main_screen(vi
         assert asked.app.screen is not asked.app.main
 
 
-def test_a_pause_is_over_when_no_key_came_for_so_long(view: StillView) -> None:
-    questions = TminusApp(view).questions
-    questions.begin_pause()
-    heard: list[bool] = []
-    key = events.Key("x", "x")
-    begun_s = key.time
-    for after_s in (0.5, 1.0, 1.5, 2.3, 2.4):
-        key.time = begun_s + after_s
-        heard.append(questions.drops(key))
-    assert heard == [True, True, True, False, False]
-
-
 async def test_one_that_was_still_waiting_is_never_put(view: StillView) -> None:
     async with running(view) as asked:
         first, second = asked.ask(host="a"), asked.ask(host="b")
