@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.style import Style
+from textual import events
 from textual.actions import SkipAction
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -107,6 +108,12 @@ class TminusApp(App[None], inherit_bindings=False):
         for each in theme.packaged():
             self.register_theme(_textual_theme(each))
             self._palettes[each.name] = _palette(each)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Drop the keys that were meant for a dialog that is gone, but for the one that quits."""
+        is_typed = isinstance(event, events.Paste | events.Key) and getattr(event, "key", "") != "ctrl+q"
+        if not (is_typed and self.questions.drops(event)):
+            await super().on_event(event)
 
     def get_default_screen(self) -> Screen[Any]:
         return self.main

@@ -25,6 +25,7 @@ class QuestionPane(LineWidget):
         self._prompt: str | None = None
         self._echo = False
         self._hint = ""
+        self._end = ""
         self._back = 0
         self.__typed = ""
 
@@ -38,6 +39,16 @@ class QuestionPane(LineWidget):
         typed, self._prompt = self.__typed, None
         self._begin()
         return typed
+
+    def end(self, why: str) -> None:
+        """Forget what was typed, draw why the question is none any more, and type nothing."""
+        self._prompt, self._end = None, why
+        self._begin()
+
+    def hint(self, text: str) -> None:
+        """Draw a line below the answer until something is typed."""
+        self._hint = text
+        self.show()
 
     def _begin(self) -> None:
         self.__typed, self._hint, self._back = "", "", 0
@@ -94,6 +105,7 @@ class QuestionPane(LineWidget):
 
     def _head(self, width: int) -> list[Line]:
         keys = "  Esc gives up, Enter answers" if self._prompt is not None else "  Esc closes"
+        keys = "  Enter or Esc closes" if self._end else keys
         title = Span(f" Login to {self._host} ", "title focused")
         return [cut([title, Span(keys, "muted")], width), EMPTY]
 
@@ -102,6 +114,8 @@ class QuestionPane(LineWidget):
         return [*said, EMPTY] if said else []
 
     def _foot(self, width: int) -> list[Line]:
+        if self._end:
+            return [*(_line(row, "warning") for row in _rows(self._end, width)), EMPTY]
         if self._prompt is None:
             return [cut([Span("  logging in", "muted")], width), EMPTY]
         asked = [_line(row, "strong") for row in _rows(self._prompt, width)]

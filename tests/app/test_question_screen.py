@@ -136,6 +136,7 @@ async def test_the_questions_of_one_login_come_in_one_dialog(view: StillView) ->
 
 async def test_another_host_waits_until_the_login_before_it_is_over(view: StillView) -> None:
     async with running(view) as asked:
+        asked.app.questions.pause_s = 0
         first, other = asked.ask(host="a"), asked.ask(host="b")
         await asked.dialog(host="a")
         await asked.pilot.press("1", "enter")
@@ -168,16 +169,86 @@ async def test_it_can_be_given_up_without_leaving_the_screen(view: StillView, ke
         assert asked.app.clipboard == ""
 
 
-async def test_a_question_that_nobody_needs_any_more_is_taken_back(view: StillView) -> None:
+@pytest.mark.parametrize("key", ["enter", "escape", "ctrl+c"])
+async def test_a_question_that_nobody_needs_any_more_says_so_and_takes_all_keys_until_it_is_closed(
+    view: StillView, key: str
+) -> None:
     async with running(view) as asked:
+        asked.app.questions.pause_s = 0
         first, second = asked.ask(host="a"), asked.ask(host="b")
-        await asked.dialog(host="a")
-        await asked.pilot.press("x")
+        dialog = await asked.dialog(host="a")
+        await asked.pilot.press(*"hun")
         first.cancel()
+        await asked.pilot.pause()
+        asked.app.questions.over("a", "a ended the login (LoginGraceTime)")
+        await asked.pilot.press(*"ter2q", "question_mark", "tab")
+        text = await asked.text()
+        assert asked.app.screen is dialog
+        assert "the login ended before it was answered: a ended the login" in " ".join(text.split())
+        assert "•" not in text
+        await asked.pilot.press(key)
         await asked.dialog(host="b")
         assert "•" not in await asked.text()
         second.cancel()
+        await asked.pilot.pause()
+        await asked.pilot.press(key)
         await asked.back()
+        assert asked.app.is_running
+
+
+async def test_what_is_still_typed_for_one_host_goes_to_no_other(view: StillView) -> None:
+    async with running(view) as asked:
+        first, second = asked.ask(host="a"), asked.ask(host="b")
+        await asked.dialog(host="a")
+        asked.app.questions.pause_s = 60
+        await asked.pilot.press(*"hun")
+        first.cancel()
+        await asked.pilot.press("t", "enter")
+        dialog = await asked.dialog(host="b")
+        await asked.pilot.press(*"er2", "enter", "escape", "ctrl+c")
+        asked.app.post_message(events.Paste(SECRET))
+        text = await asked.text()
+        assert asked.app.screen is dialog
+        assert "•" not in text
+        assert "keys are taken after a short pause" in text
+        assert not second.done()
+        asked.app.questions.pause_s = 0
+        await asked.pilot.press("4", "enter")
+        typed = await second
+    assert typed is not None
+    assert typed.text == "4"
+
+
+async def test_the_first_question_of_a_second_host_takes_no_key_at_once(view: StillView) -> None:
+    async with running(view) as asked:
+        asked.app.questions.pause_s = 60
+        first, second = asked.ask(host="a"), asked.ask(host="b")
+        await asked.dialog(host="a")
+        await asked.pilot.press("1", "enter")
+        await first
+        asked.app.questions.over("a")
+        await asked.dialog(host="b")
+        await asked.pilot.press("enter")
+        await asked.pilot.pause()
+        assert not second.done()
+
+
+async def test_what_is_still_typed_after_its_end_is_no_key_of_the_main_screen(view: StillView) -> None:
+    async with running(view) as asked:
+        asked.app.questions.pause_s = 60
+        answer = asked.ask()
+        await asked.dialog()
+        answer.cancel()
+        await asked.pilot.press("enter")
+        await asked.back()
+        await asked.pilot.press("question_mark", "q")
+        await asked.pilot.pause()
+        assert asked.app.screen is asked.app.main
+        assert asked.app.is_running
+        asked.app.questions.pause_s = 0
+        await asked.pilot.press("question_mark")
+        await asked.pilot.pause()
+        assert asked.app.screen is not asked.app.main
 
 
 async def test_one_that_was_still_waiting_is_never_put(view: StillView) -> None:

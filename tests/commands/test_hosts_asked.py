@@ -1,5 +1,6 @@
 """ssh's questions about several hosts at a terminal."""
 
+import asyncio
 import json
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from asking_server import StartAskingServer, Wanted
 from made_up_person import Person
-from ssh_hosts import name_hosts
+from ssh_hosts import name_hosts, never_answering
 from ssh_server import SshServer, make_key, until
 from typed_terminal import AtTerminal
 
@@ -120,6 +121,26 @@ def test_a_question_that_is_given_up_ends_all_and_leaves_the_terminal_as_it_was(
     assert typed.end() == 130
     assert typed.echoes
     assert SCREEN not in typed.output
+
+
+async def test_it_is_said_what_is_waited_for_and_keys_typed_meanwhile_are_none_of_the_screen(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
+) -> None:
+    """No question came in time: what was typed for it would quit, or start a benchmark."""
+    key = make_key(tmp_path / "locked", passphrase="open sesame")
+    async with never_answering() as silent:
+        name_hosts(ssh_server, ["silent", "open"], {"silent": [f"IdentityFile {key}", f"Port {silent}"]})
+        _without_open_key(ssh_server, ("silent",))
+        typed = at_terminal("silent", "open", *_arguments(ssh_server))
+        await asyncio.to_thread(typed.until, "tminus: connecting to silent")
+        typed.type("q\n")
+        await asyncio.to_thread(typed.until, SCREEN)
+        await asyncio.to_thread(typed.until, "open")
+        for _ in range(20):
+            await asyncio.to_thread(typed.read)
+        assert typed.process.poll() is None
+        typed.type("q")
+        assert await asyncio.to_thread(typed.end) == 0
 
 
 async def test_what_is_asked_while_the_screen_is_up_is_a_dialog_that_names_its_host(

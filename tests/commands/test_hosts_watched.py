@@ -12,6 +12,7 @@ from ssh_relay import Relay
 from ssh_server import SshServer, until
 
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
+from tui.present.hosts import host_row
 from tui.settings import Choices
 
 pytestmark = [pytest.mark.ssh, pytest.mark.xdist_group("ssh")]
@@ -42,14 +43,14 @@ class Run:
 
 @asynccontextmanager
 async def watching(
-    server: SshServer, monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str
+    server: SshServer, monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str, patient: bool = False
 ) -> AsyncGenerator[Run]:
     """Watch these names of a server until the block ends."""
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     first, *others = names
     choices = Choices(host=first, others=tuple(others), ssh_config=server.config_file, record=False)
-    run = Run(hosts_of(choices, None))
+    run = Run(hosts_of(choices, None, patient=patient))
     tasks = [asyncio.create_task(run.follow(host)) for host in run.hosts]
     try:
         yield run
@@ -97,6 +98,39 @@ async def test_dead_hosts_are_states_while_the_others_go_on(
     assert "refused the connection" in run.host("refused").why_unreached()
     assert "no-such-name.invalid" in run.host("nowhere").why_unreached()
     assert not none_left(run.hosts)
+
+
+async def test_a_host_that_is_away_at_first_is_taken_up_when_it_is_there(
+    ssh_server: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free_port: int
+) -> None:
+    own = {"rebooting": [f"Port {free_port}"], "nowhere": ["HostName no-such-name.invalid"]}
+    name_hosts(ssh_server, ["good", *own], own)
+    relay = Relay(ssh_server.port)
+    async with watching(ssh_server, monkeypatch, tmp_path, *own, "good", patient=True) as run:
+        await until(lambda: all(run.host(name).unreached for name in own), 30)
+        row = host_row(run.host("rebooting").session.state, time.monotonic(), "rebooting")
+        assert run.links["rebooting"][:2] == ["connecting", "lost"]
+        assert row.word in ("not reached", "connecting")
+        assert "refused the connection" in run.host("rebooting").why_unreached()
+        assert not none_left(run.hosts)
+        listener = await asyncio.start_server(relay.serve, "127.0.0.1", free_port)
+        try:
+            await until(heard(run, "rebooting"), 60)
+            assert not run.host("rebooting").unreached
+        finally:
+            listener.close()
+            await relay.close()
+        assert run.host("nowhere").unreached
+        assert run.links["nowhere"].count("lost") > 1
+
+
+async def test_a_host_that_lets_nobody_in_is_not_tried_again_however_patient(
+    ssh_server: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (ssh_server.folder / "authorized_keys").write_text("")
+    name_hosts(ssh_server, ["closed"])
+    async with watching(ssh_server, monkeypatch, tmp_path, "closed", patient=True) as run:
+        await until(lambda: run.links["closed"][-1:] == ["failed"], 30)
 
 
 async def test_a_host_that_is_lost_comes_back_and_the_others_never_notice(

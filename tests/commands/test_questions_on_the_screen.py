@@ -18,11 +18,13 @@ from tui.screens.question import QuestionScreen
 from tui.session import Session
 from tui.settings import Choices
 from widgets.lines import text_of
+from widgets.question_pane import QuestionPane
 
 pytestmark = [pytest.mark.ssh, pytest.mark.xdist_group("ssh")]
 
 PASSWORD = f"{USER}@127.0.0.1's password: "
 AGAIN = "Permission denied, please try again."
+NO_LONGER = "The link broke, and what was typed for this login before was refused when it was used again."
 SURE = "Are you sure you want to continue connecting (yes/no/[fingerprint])? "
 SOON_S = 60.0
 
@@ -147,7 +149,31 @@ async def test_a_password_that_has_changed_is_asked_for_after_a_lost_link_and_ke
         await watch.link("up")
         server.wanted.password = "hunter3"
         server.cut()
-        assert await watch.asked(PASSWORD) == (AGAIN,)
+        assert await watch.asked(PASSWORD) == (NO_LONGER,)
+        await watch.answer("hunter3")
+        await watch.link("up")
+        server.cut()
+        await until(lambda: len(server.tried) == 4)
+        await watch.link("up")
+    assert server.tried == ["hunter2", "hunter2", "hunter3", "hunter3"]
+
+
+async def test_a_kept_password_that_was_refused_is_not_sent_again(
+    start_asking_server: StartAskingServer,
+) -> None:
+    server = await start_asking_server(Wanted(password="hunter2"))
+    async with watched(server.config_file) as watch:
+        await watch.asked(PASSWORD)
+        await watch.answer("hunter2")
+        await watch.link("up")
+        server.wanted.password = "hunter3"
+        server.cut()
+        for _ in range(2):
+            assert await watch.asked(PASSWORD) == (NO_LONGER,)
+            await watch.pilot.press("escape")
+            await watch.link("failed", "was given up")
+            await watch.pilot.press("r")
+        await watch.asked(PASSWORD)
         await watch.answer("hunter3")
         await watch.link("up")
         server.cut()
@@ -170,13 +196,21 @@ async def test_a_password_that_is_refused_three_times_rests_and_is_asked_for_ane
         assert await watch.asked(PASSWORD) == ()
 
 
-async def test_a_server_that_waits_no_longer_closes_the_dialog_and_the_notes_say_why(
+async def test_a_server_that_waits_no_longer_is_told_in_the_dialog_and_in_the_notes(
     start_asking_server: StartAskingServer,
 ) -> None:
     server = await start_asking_server(Wanted(password="hunter2", grace_s=2.0))
     async with watched(server.config_file) as watch:
         await watch.asked(PASSWORD)
         await watch.pilot.press(*"hunt")
+        dialog = watch.app.screen
+        await until(lambda: watch.session.state.link.state == "failed", SOON_S)
+        await watch.pilot.pause()
+        assert watch.app.screen is dialog
+        drawn = "".join(text_of(line) for each in dialog.query(QuestionPane) for line in each.lines(80, 24))
+        assert "LoginGraceTime" in drawn
+        watch.app.questions.pause_s = 0
+        await watch.pilot.press(*"er2", "enter")
         await watch.link("failed", "LoginGraceTime")
         await watch.notes("LoginGraceTime")
         await watch.pilot.press("r")
@@ -242,6 +276,8 @@ async def test_a_session_that_ends_takes_its_question_along(start_asking_server:
     async with watched(server.config_file) as watch:
         await watch.asked(PASSWORD)
         await watch.session.close()
+        await watch.pilot.pause()
+        await watch.pilot.press("escape")
         await until(lambda: watch.app.screen is watch.app.main, SOON_S)
 
 

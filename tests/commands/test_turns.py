@@ -76,6 +76,23 @@ async def test_what_a_host_says_at_its_end_waits_for_the_answer_to_another() -> 
     assert person.heard[2:] == ["b:", "Permanently added 'b' to the list of known hosts."]
 
 
+async def test_what_is_still_typed_for_a_question_that_was_taken_back_goes_to_no_other() -> None:
+    person = Person()
+    turns = Turns(person)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    first = asyncio.create_task(a.ask("of a ", echo=False))
+    second = asyncio.create_task(b.ask("of b ", echo=False))
+    await rest()
+    first.cancel()
+    await rest()
+    assert person.heard[-1] == "the login to a ended before it was answered: press Enter to go on "
+    person.answers[-1].set_result("ter2")
+    await rest()
+    assert person.heard[-2:] == ["b:", "of b "]
+    person.answers[-1].set_result("4")
+    assert await second == "4"
+
+
 async def test_a_question_that_is_taken_back_while_it_waits_its_turn_is_never_put() -> None:
     person = Person()
     turns = Turns(person)

@@ -83,7 +83,10 @@ def test_one_look_at_several_hosts_is_a_line_each_in_the_order_of_their_names(
     name_hosts(ssh_server, ["lab", "dead"], {"dead": [f"Port {free_port}"]})
     done = tminus.run("lab", "dead", "local", "--once", "--json", "--ssh-config", ssh_server.config_file)
     assert done.code == 4
-    assert [each["target"] for each in done.objects] == ["lab", "local"]
+    assert [each["target"] for each in done.objects] == ["lab", "dead", "local"]
+    dead = done.objects[1]
+    assert (dead["host"], dead["fault"]) == (None, "refused")
+    assert str(dead["reason"]) in done.err
     assert done.err.startswith("tminus: dead: ")
 
 

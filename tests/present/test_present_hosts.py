@@ -53,6 +53,19 @@ def test_a_lost_link_stands_beside_what_was_known(host: WatchedHost) -> None:
     assert shown.sentence == "the connection was cut"
 
 
+def test_a_host_that_is_away_at_first_says_why_and_when_it_is_tried_again(watched: Watch) -> None:
+    host = watched()
+    host.state.apply(
+        Link(
+            mono_s=0, wall_s=0, client_s=host.now, state="lost", sentence="it refused", fault="refused",
+            retry_in_s=5.2,
+        )
+    )  # fmt: skip
+    shown = row(host)
+    assert (shown.word, shown.link, shown.mood) == ("not reached", "refused", Mood.BAD)
+    assert shown.sentence == "tried again after 5 s: it refused"
+
+
 @pytest.mark.parametrize("fault", FAULT_WORDS)
 def test_why_a_host_was_given_up_is_a_word_or_two(watched: Watch, fault: str) -> None:
     host = watched()

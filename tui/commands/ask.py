@@ -45,6 +45,14 @@ def terminal_asker(choices: Choices) -> "TerminalAsker | None":
     return TerminalAsker() if in_front else None
 
 
+def drop_typed() -> None:
+    """Throw away what was typed before anything was there to take it, where that can be done."""
+    if not (find_spec("termios") and sys.stdin.isatty()):
+        return
+    with suppress(termios.error):  # the terminal is gone
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
 class TerminalAsker:
     """Asks on the controlling terminal, on which nothing else is drawn."""
 

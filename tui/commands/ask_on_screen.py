@@ -44,11 +44,11 @@ class ScreenAsker:
             raise GivenUp
         return typed.text
 
-    def login_over(self) -> list[str]:
-        """Let go of the dialog; return what was said after the last question."""
+    def login_over(self, why: str) -> list[str]:
+        """Let go of the dialog, or say there why it failed; return what was said after its question."""
         if self._dialogs is None or not self._said:
             return []
         unseen = self._said[self._shown :]
         self._said, self._shown = [], 0
-        self._dialogs.over(self._host)
+        self._dialogs.over(self._host, why)
         return unseen

@@ -11,6 +11,7 @@ from tui.events import AnyEvent
 from tui.session import Session
 from tui.settings import Choices, UsageFault, for_each_host
 from tui.transport.asking import Asker
+from tui.transport.pipe import LinkFault
 
 Asking = Callable[[str, Asker], Asker]
 
@@ -30,23 +31,24 @@ class WatchedHost:
         workloads: Sequence[Workload],
         *,
         recorded: bool,
+        patient: bool = False,
     ) -> None:
         self.choices = choices
         self.name = choices.host or start.LOCAL
         self.place = start.place_of(choices) or self.name
         self.opened = asyncio.Event()
+        self._why: LinkFault | None = None
         self._terminal, self._asker = terminal, asker
         options = start.options_for(choices)
-        self._source = start.source_for(choices, options, asker)
+        self._source = start.source_for(choices, options, asker, patient=patient)
         self.session: Session = start.session_over(
             choices, options, self._source, recorded=recorded, workloads=workloads
         )
 
     @property
     def unreached(self) -> bool:
-        """Whether the host has been given up without ever having answered."""
-        state = self.session.state
-        return state.link.state == "failed" and state.hello is None
+        """Whether the host has been tried and has never answered; it may be tried again."""
+        return self._why is not None and self.session.state.hello is None
 
     async def updates(self, *, connect: bool = False) -> AsyncGenerator[AnyEvent]:
         """Put the questions that are to be expected (``connect``: always connect first), then iterate."""
@@ -56,15 +58,23 @@ class WatchedHost:
             self.opened.set()
             self._over()
         async for event in self.session.updates():
-            if self.session.state.link.state not in ("none", "connecting"):
+            link = self.session.state.link
+            if link.state in ("failed", "lost"):
+                self._why = LinkFault(link.fault or "lost", link.sentence, retry=link.state == "lost")
+            if link.state not in ("none", "connecting"):
                 self._over()
             yield event
 
     def why_unreached(self) -> str:
-        """Return why the host was given up, in a sentence that names it."""
+        """Return why the host was not reached, in a sentence that names it."""
+        why = self.fault.sentence or "the host did not answer"
+        return f"{self.name}: {why}{start.host_hint(self.choices, self.fault.fault)}"
+
+    @property
+    def fault(self) -> LinkFault:
+        """How the last try ended; where none has ended, what is known of it."""
         link = self.session.state.link
-        why = link.sentence or "the host did not answer"
-        return f"{self.name}: {why}{start.host_hint(self.choices, link.fault)}"
+        return self._why or LinkFault(link.fault or "timeout", link.sentence, retry=False)
 
     def _over(self) -> None:
         if self._terminal is not None and not self._terminal.finished:
@@ -81,10 +91,16 @@ def check_hosts(choices: Choices) -> None:
 
 
 def hosts_of(
-    choices: Choices, turns: Turns | None, *, recorded: bool = True, asking: Asking | None = None
+    choices: Choices,
+    turns: Turns | None,
+    *,
+    recorded: bool = True,
+    asking: Asking | None = None,
+    patient: bool = False,
 ) -> list[WatchedHost]:
     """Return the hosts that were named, none connected yet. Raises UsageFault.
 
+    ``patient``: one that is away at first is tried again, as after a lost link.
     ``asking`` makes of a host's name and of who asks about it at the terminal who asks about it.
     """
     check_hosts(choices)
@@ -94,7 +110,7 @@ def hosts_of(
         name = each.host or start.LOCAL
         terminal = None if turns is None else turns.asker_of(name)
         asker = terminal if terminal is None or asking is None else asking(name, terminal)
-        hosts.append(WatchedHost(each, terminal, asker, workloads, recorded=recorded))
+        hosts.append(WatchedHost(each, terminal, asker, workloads, recorded=recorded, patient=patient))
     return hosts
 
 
@@ -105,5 +121,5 @@ async def let_all_go(watching: "Sequence[asyncio.Task[object]]", hosts: Sequence
 
 
 def none_left(hosts: Sequence[WatchedHost]) -> bool:
-    """Return whether every host has been given up without ever having answered."""
+    """Return whether every host has been tried and none has ever answered."""
     return all(host.unreached for host in hosts)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tui import present
 from tui.app import HostsApp, run_screen
 from tui.commands import start
+from tui.commands.ask import drop_typed
 from tui.commands.ask_on_screen import ScreenAsker
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
 from tui.commands.screen import LOST, SessionView, theme_named
@@ -19,6 +20,8 @@ from widgets.values import HostRow, ScreenValues
 
 PATIENCE_S = 3.0
 """So long after a first host was heard and a last question answered the screen waits for further ones."""
+STILL_S = 1.0
+"""After so long without a question or the screen it is said what is waited for."""
 _LOOK_S = 0.05
 
 
@@ -70,7 +73,7 @@ class Show:
     def __init__(self, choices: Choices, turns: Turns | None) -> None:
         self._turns = turns
         self._askers: list[ScreenAsker] = []
-        self.hosts = hosts_of(choices, turns, asking=self._asking)
+        self.hosts = hosts_of(choices, turns, asking=self._asking, patient=True)
         table = HostTable(self.hosts)
         self.views = [HostView(host, index, table) for index, host in enumerate(self.hosts)]
         self.app: HostsApp | None = None
@@ -86,8 +89,22 @@ class Show:
 
     async def questions(self) -> None:
         """Wait until nothing more is expected to be asked, or nobody has been asked for a while."""
-        while self._is_expecting():  # noqa: ASYNC110 -- a clock decides beside what could set an event
+        begun_s, is_told = time.monotonic(), False
+        while self._is_expecting():
             await asyncio.sleep(_LOOK_S)
+            if not is_told and self._is_still(begun_s):
+                is_told = True
+                start.say(f"connecting to {', '.join(host.name for host in self._unheard())}")
+
+    def _is_still(self, begun_s: float) -> bool:
+        """Return whether nothing has been shown or asked for a while."""
+        turns = self._turns
+        if turns is None or turns.open or not self._unheard():
+            return False
+        return time.monotonic() - max(begun_s, turns.last_s) > STILL_S
+
+    def _unheard(self) -> list[WatchedHost]:
+        return [host for host in self.hosts if host.session.state.hello is None]
 
     def _is_expecting(self) -> bool:
         turns, heard_s = self._turns, self._heard_s
@@ -118,8 +135,9 @@ class Show:
             self._login_over(index, app)
 
     def _login_over(self, index: int, app: HostsApp) -> None:
-        if self._askers and self.hosts[index].session.state.link.state != "connecting":
-            for line in self._askers[index].login_over():
+        link = self.hosts[index].session.state.link
+        if self._askers and link.state != "connecting":
+            for line in self._askers[index].login_over("" if link.state == "up" else link.sentence):
                 app.main.answer(f"{self.hosts[index].name}: {line}")
 
     def _broken(self, task: "asyncio.Task[None]") -> None:
@@ -139,6 +157,7 @@ async def show_hosts(choices: Choices, turns: Turns | None) -> int:
         if not none_left(show.hosts):
             app = HostsApp(show.views, theme=named, glyphs=glyphs, mouse=choices.mouse)
             show.move_to(app)
+            drop_typed()
             code = await run_screen(app)
     finally:
         await let_all_go(show.watching, show.hosts)

@@ -12,7 +12,7 @@ from tui.commands.ask import terminal_asker
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go
 from tui.commands.open_asked import open_asked
 from tui.commands.records import of_target
-from tui.commands.snapshot import Snapshot, complete, snapshot
+from tui.commands.snapshot import Snapshot, Unreached, complete, snapshot
 from tui.commands.turns import Turns
 from tui.commands.wait import Updates
 from tui.session import Session
@@ -49,7 +49,7 @@ async def _once(choices: Choices, asker: Asker | None) -> int:
 
 
 async def _once_each(choices: Choices, turns: Turns | None) -> int:
-    """Print a line for each host that answers, in the order in which they were named."""
+    """Print a line for each host, in the order in which they were named."""
     hosts = hosts_of(choices, turns, recorded=False)
     looking = [
         asyncio.create_task(_look(partial(host.updates, connect=True), host.session.state)) for host in hosts
@@ -66,13 +66,18 @@ async def _once_each(choices: Choices, turns: Turns | None) -> int:
 
 
 def _tell_of(host: WatchedHost) -> int:
-    if host.session.state.hello is None:
-        start.say(host.why_unreached())
-        return LOST
-    found = encoded(snapshot(host.session.state, time.monotonic()))
-    sys.stdout.write(of_target(found, host.name) + "\n")
+    is_reached = host.session.state.hello is not None
+    found = snapshot(host.session.state, time.monotonic()) if is_reached else _unreached(host)
+    sys.stdout.write(of_target(encoded(found), host.name) + "\n")
     sys.stdout.flush()
-    return 0
+    if not is_reached:
+        start.say(host.why_unreached())
+    return 0 if is_reached else LOST
+
+
+def _unreached(host: WatchedHost) -> Unreached:
+    fault = host.fault
+    return Unreached(fault=fault.fault, reason=fault.sentence or "the host did not answer")
 
 
 async def _look(updates: Updates, state: WatchState) -> None:
@@ -101,6 +106,6 @@ def _tell(session: Session, choices: Choices) -> int:
     return 0
 
 
-def encoded(found: Snapshot) -> str:
-    """Return a snapshot as one JSON line, without the newline."""
+def encoded(found: Snapshot | Unreached) -> str:
+    """Return what was found as one JSON line, without the newline."""
     return msgspec.json.encode(found).decode()

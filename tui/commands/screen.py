@@ -153,7 +153,7 @@ async def follow(session: Session, app: TminusApp, view: SessionView, asker: Scr
             app.leave(LOST)
             return
         if asker is not None and link != "connecting":
-            for line in asker.login_over():
+            for line in asker.login_over("" if link == "up" else session.state.link.sentence):
                 app.main.answer(line)
 
 

@@ -27,6 +27,14 @@ class HostPart(Part, frozen=True, kw_only=True):
     driver_version: str | None
 
 
+class Unreached(Part, frozen=True, kw_only=True):
+    """The line of one of several hosts that was not reached: no host, and why, as in ``wait --json``."""
+
+    host: None = None
+    fault: str
+    reason: str
+
+
 class GpuPart(Part, frozen=True, kw_only=True):
     """One GPU; ``state`` is ok, lost or error, null before the first reading."""
 

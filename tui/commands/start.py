@@ -227,8 +227,10 @@ def state_folder() -> Path:
     return platformdirs.user_state_path("tminus")
 
 
-def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = None) -> Source:
-    """Return where the events come from."""
+def source_for(
+    choices: Choices, options: WatchOptions, asker: Asker | None = None, *, patient: bool = False
+) -> Source:
+    """Return where the events come from; ``patient``: a host that is away at first is tried again."""
     host = host_of(choices)
     if host is None:
         from tui.transport.bench_beside import BenchBeside
@@ -237,7 +239,7 @@ def source_for(choices: Choices, options: WatchOptions, asker: Asker | None = No
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
     if is_here(choices):
         return local_agent(options)
-    return remote_agent(host, choices, options, asker=asker, plain_shell=True)
+    return remote_agent(host, choices, options, asker=asker, plain_shell=True, patient=patient)
 
 
 def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
@@ -257,6 +259,7 @@ def remote_agent(
     gpus: bool = True,
     asker: Asker | None = None,
     plain_shell: bool = False,
+    patient: bool = False,
 ) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault.
 
@@ -274,20 +277,25 @@ def remote_agent(
         return _agent_inside(local_opener(), here, watch, plain_shell=plain_shell)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices: list[Callable[[str], None]] = []
-    opener = _way_to(host, choices, lambda sentence: notices[0](sentence), asker)
+    opener = _way_to(host, choices, lambda sentence: notices[0](sentence), asker, patient=patient)
     stays, asks = asker is not None and asker.later, opener.expects_question
     if inside is None:
         source = AgentSource(
-            opener, watch, reconnect=True, expects_question=asks, plain_shell=plain_shell, stays=stays
-        )
+            opener, watch, reconnect=True, expects_question=asks, plain_shell=plain_shell, stays=stays,
+            patient=patient,
+        )  # fmt: skip
     else:
         there = Container(inside, opener.beside, host)
-        source = _agent_inside(opener, there, watch, asks, plain_shell=plain_shell, stays=stays)
+        source = _agent_inside(
+            opener, there, watch, asks, plain_shell=plain_shell, stays=stays, patient=patient
+        )
     notices.append(source.note)
     return source
 
 
-def _way_to(host: str, choices: Choices, notice: Callable[[str], None], asker: Asker | None) -> "SshOpener":
+def _way_to(
+    host: str, choices: Choices, notice: Callable[[str], None], asker: Asker | None, *, patient: bool
+) -> "SshOpener":
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
 
@@ -297,6 +305,7 @@ def _way_to(host: str, choices: Choices, notice: Callable[[str], None], asker: A
         accept_new=choices.accept_new,
         notice=notice,
         asker=asker,
+        patient=patient,
     )
     try:
         return ssh_opener(host, options=ssh)
@@ -312,6 +321,7 @@ def _agent_inside(
     *,
     plain_shell: bool,
     stays: bool = False,
+    patient: bool = False,
 ) -> "AgentSource":
     """Return the agent in a container, pod or job of the host that the opener leads to."""
     from tui.transport.agent_source import AgentSource
@@ -327,6 +337,7 @@ def _agent_inside(
         expects_question=expects_question,
         place=inside.place(host),
         stays=stays,
+        patient=patient,
         plain_shell=plain_shell,
         log_beside=LogBeside(container),
     )

@@ -14,6 +14,7 @@ class Turns:
         self._lock = asyncio.Lock()
         self._of: list[HostAsker] = []
         self._named = ""
+        self._torn = ""
         self.last_s = time.monotonic()
         """When a question was last put or answered, on the monotonic clock."""
 
@@ -32,11 +33,21 @@ class Turns:
         """Put a question when no other one is open; return what was typed."""
         async with self._lock:
             self.last_s = time.monotonic()
+            await self._take_rest()
             self._say(asker)
+            self._torn = asker.name
             answer = await self._asker.ask(prompt, echo=echo)
+            self._torn = ""
         self.last_s = time.monotonic()
         self.say_rest()
         return answer
+
+    async def _take_rest(self) -> None:
+        """Take what is still being typed for a question that was taken back, so that no other one gets it."""
+        if self._torn:
+            told = f"the login to {self._torn} ended before it was answered: press Enter to go on "
+            await self._asker.ask(told, echo=False)
+            self._torn = ""
 
     def say_rest(self) -> None:
         """Say what belongs to no question that is still to come, unless one is open."""

@@ -66,13 +66,12 @@ class HostWait:
         return attends(self.host.session.state)
 
     async def run(self) -> None:
-        """Follow the host until its state says how the wait for it ends."""
+        """Follow the host until its state says how the wait ends. Raises UsageFault: it ends all of them."""
         host = self.host
         try:
-            found = await decide(host.updates, host.session.state, self._printer, host.choices)
+            self.end(await decide(host.updates, host.session.state, self._printer, host.choices))
         except UsageFault as fault:
-            found = Ending("lost", "usage", str(fault))
-        self.end(found)
+            raise UsageFault(f"{host.name}: {fault}") from None
 
     def end(self, found: Ending) -> None:
         """Tell how it ended."""

@@ -51,11 +51,16 @@ def host_row(state: Meaning, client_now_s: float, name: str) -> HostRow:
 
 def _link(state: Meaning, top: Header) -> tuple[str, Mood]:
     link = state.link
-    if link.state == "failed":
+    if link.state == "failed" or _is_away(state):
         return FAULT_WORDS.get(link.fault or "", "no link"), Mood.BAD
     if top.link:
         return top.link, Mood.WARNING if state.hello is not None else Mood.WAITING
     return ("up", Mood.IDLE) if link.state == "up" else ("connecting", Mood.WAITING)
+
+
+def _is_away(state: Meaning) -> bool:
+    """Return whether a host that has never answered is to be tried again."""
+    return state.link.state == "lost" and state.hello is None
 
 
 def _worst(*moods: Mood) -> Mood:
@@ -65,7 +70,7 @@ def _worst(*moods: Mood) -> Mood:
 
 
 def _word(state: Meaning, client_now_s: float) -> str:
-    if state.link.state == "failed":
+    if state.link.state == "failed" or _is_away(state):
         return "not reached" if state.hello is None else "lost"
     if state.hello is None:
         return "connecting"
@@ -121,6 +126,8 @@ def _node(state: Meaning) -> str:
 
 def _sentence(state: Meaning, client_now_s: float) -> str:
     """Return what matters most: the link, the end, the verdict, what is missing."""
+    if _is_away(state) and state.link.retry_in_s is not None:
+        return f"tried again after {state.link.retry_in_s:.0f} s: {state.link.sentence}"
     if state.link.state != "up" and state.link.sentence:
         return state.link.sentence
     if state.outcome == "failed":

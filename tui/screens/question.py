@@ -13,6 +13,9 @@ from widgets.glyphs import Glyphs
 from widgets.palette import Palette
 from widgets.question_pane import QuestionPane
 
+TAKEN_BACK = "nothing was sent, because the login ended before it was answered"
+OTHER_HOST = "another host asks now: keys are taken after a short pause"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Typed:
@@ -50,6 +53,7 @@ class QuestionScreen(ModalScreen[None], inherit_bindings=False):
         self.host = question.host
         self.question: Question | None = None
         self._over = False
+        self.is_taken_back = False
         self.pane = QuestionPane(question.host, id="question", glyphs=glyphs)
         self.pane.palette = palette
         self.put(question)
@@ -69,7 +73,17 @@ class QuestionScreen(ModalScreen[None], inherit_bindings=False):
 
     def takes(self, question: Question) -> bool:
         """Return whether this dialog can ask that now: the next question of its own login."""
-        return question.host == self.host and self.question is None and not self._over
+        is_over = self._over or self.is_taken_back
+        return question.host == self.host and self.question is None and not is_over
+
+    def await_pause(self) -> None:
+        """Say that no key is taken before a short pause."""
+        self.pane.hint(OTHER_HOST)
+
+    def take_back(self, why: str = "") -> None:
+        """Send nothing of what was typed, say why and take no more, but stay until it is closed by a key."""
+        self.question, self.is_taken_back = None, True
+        self.pane.end(f"{TAKEN_BACK}: {why}" if why else TAKEN_BACK)
 
     def close(self) -> None:
         """End it, as soon as it is the one that is seen."""
@@ -105,7 +119,9 @@ class QuestionScreen(ModalScreen[None], inherit_bindings=False):
         self.pane.paste(event.text)
 
     def action_answer(self) -> None:
-        """Give what was typed as the answer, and wait for what comes of it."""
+        """Give what was typed as the answer, and wait for what comes of it; close what was taken back."""
+        if self.is_taken_back:
+            self.close()
         if self.question is None:
             return
         question, self.question = self.question, None

@@ -39,7 +39,7 @@ class AgentSource:
     pod or job the agent is, None where it is simply on the host; ``log_beside`` then reads the log that its
     runtime keeps. ``plain_shell``: where there is no fit Python a shell takes the agent's place, and does so
     again after a lost link. With ``stays`` a link that has failed rests until ``try_again``, where the events
-    would end without.
+    would end without. ``patient``: a host that is away at the first try is tried again as well.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class AgentSource:
         expects_question: Callable[[], Awaitable[bool]] | None = None,
         place: str | None = None,
         stays: bool = False,
+        patient: bool = False,
         plain_shell: bool = False,
         log_beside: LogBeside | None = None,
         wake: Wake | None = None,
@@ -76,6 +77,7 @@ class AgentSource:
         self._clock = HostClock()
         self._closed = asyncio.Event()
         self._stays = stays
+        self._patient = patient
         self._wanted = asyncio.Event()
         self.rests = False
         self._expects_question = expects_question
@@ -273,7 +275,9 @@ class AgentSource:
         return told("agent_said_goodbye", why=goodbye)
 
     def _tries_again(self, fault: LinkFault) -> bool:
-        return self._reconnect and (fault.retry or (self._reached and fault.fault in _PASSING))
+        passing = self._reached and fault.fault in _PASSING
+        away = self._patient and fault.fault == "dns"
+        return self._reconnect and (fault.retry or passing or away)
 
     async def _pause(self, seconds: float) -> bool:
         """Wait, at most until the source is closed or this machine wakes up; return whether it did."""

@@ -43,12 +43,14 @@ class Answers:
     """What a person answered in this process, for the next connection. Held in memory and nowhere else.
 
     ``host_keys`` are (name in known_hosts, key) that were agreed to; ``texts`` what was typed, by login and
-    prompt, and only where the login with it succeeded.
+    prompt, and only where the login with it succeeded. ``refused`` are logins whose ``texts`` were forgotten,
+    because the host took them no longer.
     """
 
     host_keys: set[tuple[str, bytes]] = field(default_factory=set[tuple[str, bytes]])
     keys: "dict[Path, SSHKey]" = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    refused: set[str] = field(default_factory=set[str])
 
     @property
     def any(self) -> bool:

@@ -14,6 +14,7 @@ from tui.transport.ssh.config import Resolved
 _REMOTE_LINES = 40
 _REMOTE_LENGTH = 400
 _AGAIN = "Permission denied, please try again."
+_NO_LONGER = "The link broke, and what was typed for this login before was refused when it was used again."
 PASSWORD, KEYBOARD = "password", "keyboard-interactive"
 
 
@@ -38,6 +39,7 @@ class Interview:
         self._tries = {PASSWORD: 0, KEYBOARD: 0}
         self._before = {about: text for (login, about), text in answers.texts.items() if login == self._key}
         self._repeats = 1 if self._before else 0
+        self._used: dict[str, str] = {}
 
     @property
     def can_ask(self) -> bool:
@@ -51,13 +53,20 @@ class Interview:
 
     def succeeded(self) -> None:
         """Keep what was typed: the login took it."""
+        self._answers.texts.update({(self._key, about): text for about, text in self._used.items()})
         self._answers.texts.update(self._given)
+        self._answers.refused.discard(self._key)
 
     def refused(self) -> None:
         """Forget what was answered before, if it was tried: the login did not take it."""
         if self._repeats and any(self._tries.values()):
-            for each in [each for each in self._answers.texts if each[0] == self._key]:
-                del self._answers.texts[each]
+            self._answers.refused.add(self._key)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Use nothing again that was answered before, until a login has taken it after all."""
+        for each in [each for each in self._answers.texts if each[0] == self._key]:
+            del self._answers.texts[each]
 
     def heard_banner(self, text: str) -> None:
         """Keep what the server says before the login; it is told with the first question, if there is one."""
@@ -128,14 +137,29 @@ class Interview:
         allowed = self._repeats + (self._resolved.asking.prompts if self.can_ask else 0)
         if self.given_up or tries >= allowed:
             return False
-        if tries > 0:
+        if tries > 0 and not self._was_used_in_vain(way):
             self.tell(_AGAIN)
         return True
+
+    def _was_used_in_vain(self, way: str) -> bool:
+        """Return whether the try before was with what was answered earlier; forget that then."""
+        vain = [about for about in self._used if (about == PASSWORD) == (way == PASSWORD)]
+        for about in vain:
+            del self._used[about]
+        if vain:
+            self._answers.refused.add(self._key)
+            self._forget()
+        return bool(vain)
 
     async def _answer(self, about: str, prompt: str, *, echo: bool) -> str | None:
         before = self._before.pop(about, None)
         if before is not None:
+            self._used[about] = before
             return before
+        if self._used:
+            self._forget()
+        if self._key in self._answers.refused and not self._given:
+            self.tell(_NO_LONGER)
         answer = await self._ask(prompt, echo=echo)
         if answer is not None:
             self._given[self._key, about] = answer

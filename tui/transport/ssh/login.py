@@ -135,6 +135,7 @@ class Login:
             return strangers
         if isinstance(error, asyncssh.ProtocolError):
             if "uthentication failures" in why:
+                self.interview.refused()
                 return fault("too_many_keys", where=where, tried=self.keys.told([]))
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)

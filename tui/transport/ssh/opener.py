@@ -41,7 +41,8 @@ class SshOptions:
     given one sentence for what happened without a question: a key added, a changed one let pass, another way
     in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd). ``asker``
     is who answers ssh's questions, once the host has been reached only where it is there ``later``; None:
-    nothing is asked.
+    nothing is asked. ``patient``: a host may be away at first, so that its faults are to be retried from the
+    beginning.
     """
 
     config_file: str | None = None
@@ -50,13 +51,15 @@ class SshOptions:
     notice: Callable[[str], None] = _unheard
     ssh_cmd: tuple[str, ...] | None = None
     asker: Asker | None = None
+    patient: bool = False
 
 
 def ssh_opener(host: str, *, options: SshOptions | None = None) -> "SshOpener":
     """Return an Opener for whatever ``ssh`` takes as a host. Raises LinkFault (usage) for what cannot be one.
 
     Each call makes one connection with one channel, which the pipe's close() ends. Until the first one has
-    been made no fault is to be retried: a host that refuses at first is more often misnamed than away.
+    been made no fault is to be retried, unless the options are patient: a host that refuses at first is more
+    often misnamed than away.
     """
     return SshOpener(parse_target(host), options or SshOptions())
 
@@ -86,7 +89,7 @@ class SshOpener:
         try:
             pipe = await self._open(arguments)
         except LinkFault as seen:
-            if seen.retry and not self._reached:
+            if seen.retry and not self._reached and not self._options.patient:
                 raise LinkFault(seen.fault, seen.sentence, retry=False) from None
             raise
         self._reached = True
