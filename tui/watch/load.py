@@ -105,6 +105,12 @@ class Load:
         return self.ready_s is not None
 
     @property
+    def told(self) -> Timeline:
+        """The phases to tell of. What an old log alone tells, of a port that never answered, is the past."""
+        heard = self.server is not None or self.log_activity_s is not None or self.ladder.port_opened
+        return self.timeline if heard else Timeline()
+
+    @property
     def missing(self) -> str:
         """What is not there yet, in words; "" where that is not known."""
         return missing(self.ladder.rungs)
@@ -238,6 +244,8 @@ class Load:
             if self.ended_s is not None and self._begins_next(line):
                 self._deaf = True
                 return
+            if at_s is not None and self._is_past and self._begins_next(line):
+                self._begin_anew(at_s)
             if self.own_lines.ours(line, mono_s):
                 continue
             heard = self._take_line(line, place in returns, mono_s, at_s, buffer)
@@ -292,6 +300,18 @@ class Load:
     def _begins_next(self, line: str) -> bool:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""
         return self.engine is not None and any(re.search(text, line) for text in self.engine.first_lines)
+
+    @property
+    def _is_past(self) -> bool:
+        """Whether nothing but lines from before the watch has told of the phase."""
+        unseen = self.timeline.phase is not None and self.timeline.since_s is None
+        return unseen and self.server is None and not self.ladder.port_opened
+
+    def _begin_anew(self, at_s: float) -> None:
+        """A start begins before our eyes: what was told was of one before it."""
+        self.timeline, self.log_phases, self.pace = Timeline(), LogPhases(self.engine or GENERIC), Pace()
+        self._log_phase = self._line_phase = self.cache = None
+        self.began_s = at_s
 
     def _log_reached(self, phase: Phase | None, at_s: float | None) -> None:
         """The log may have moved the load; its word for ready is not a generated token."""

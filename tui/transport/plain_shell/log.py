@@ -200,7 +200,7 @@ class ShellLog:
         A file that was not there when it was first looked for is new, and so are its lines.
         """
         data, begin = bytes(backlog.data), backlog.begin
-        if not self._awaited:
+        if len(data) > at and not self._awaited:
             self._tell_bytes(b"", begin + at, b"", end)
         for place in range(at, max(len(data), at + 1), BLOCK_BYTES):
             stop = min(place + BLOCK_BYTES, len(data))
