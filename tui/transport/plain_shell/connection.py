@@ -32,14 +32,11 @@ from tui.transport.plain_shell.gpus import SmiGpus
 from tui.transport.plain_shell.hello import ShellHello
 from tui.transport.plain_shell.log import Message, ShellLog
 from tui.transport.plain_shell.prober import Prober
-from tui.transport.refused_bench import without_figures
+from tui.transport.refused_bench import NO_PYTHON, without_figures
 from tui.transport.wake import ANSWER_S, Wake
 
 _READ_BYTES = 64 * 1024
 _STEP_S = 0.1
-NO_BENCH = (
-    "there is no python3 on this host, and a benchmark runs in it: name the URL alone to measure from here"
-)
 NO_GROUP = (
     "nvidia-smi is not started there: the shell leads no process group and setsid is missing, so it could be "
     "left behind"
@@ -91,7 +88,7 @@ class ShellConnection:
             case SkipRequest():
                 self._log.skip()
             case BenchRequest():
-                self._tell(without_figures(request, "failed", NO_BENCH))
+                self._tell(without_figures(request, "failed", NO_PYTHON))
             case ByeRequest():
                 self._order("x")
             case _:
