@@ -84,6 +84,6 @@ def test_without_python_the_answer_of_the_benchmark_key_is_the_reason() -> None:
     watch, source, host = session(0)
     assert host.state.hello is not None
     host.state.hello = replace(host.state.hello, python="")
-    assert watch.start_bench().startswith("there is no python3 on this host")
+    assert watch.start_bench().startswith("no benchmark without python3")
     assert source.requests == []
     assert not host.state.bench.armed

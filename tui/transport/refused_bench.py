@@ -6,9 +6,7 @@ from typing import Literal
 from tui.benchmark import NO_SAMPLES, BenchResult
 from tui.requests import BenchRequest
 
-NO_PYTHON = (
-    "there is no python3 on this host, and a benchmark runs in it: name the URL alone to measure from here"
-)
+NO_PYTHON = "no benchmark without python3 on the host: name the URL alone to measure from here"
 
 
 def without_figures(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from tui.agent import wire
+from tui.agent.tail.report import in_words
 from tui.agent.tail.start import compiled
 from tui.events import AnyEvent, Gap, LogSource, Notice
 from tui.requests import FollowRequest, LogPosition
@@ -231,8 +232,9 @@ class ShellLog:
         self._left_from = None
         place = self._offset - len(data)
         cut = data.rfind(b"\n") + 1 or len(data)
-        sentence = f"{place + cut - since} bytes of {self._path} are not read: skipped to its end, as asked"
-        self._gap(place + cut - since, "skipped", sentence)
+        count = place + cut - since
+        sentence = f"{in_words(count)} of {self._path} are not read: skipped to its end, as asked"
+        self._gap(count, "skipped", sentence)
         self._fresh = True
         return data[cut:]
 
