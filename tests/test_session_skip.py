@@ -1,9 +1,10 @@
 """The key that jumps to the end of a log: asked for where it helps, refused where it does not."""
 
+from msgspec.structs import replace
 from watched_host import WatchedHost
 
 from tui.benchmark import BenchSpec
-from tui.events import AnyEvent, Gap, decode, encode
+from tui.events import AnyEvent, Gap, Log, decode, encode
 from tui.requests import AnyRequest, SkipRequest
 from tui.session import Session
 from tui.watch.options import WatchOptions
@@ -61,6 +62,15 @@ def test_nothing_is_asked_of_a_host_that_is_away() -> None:
     assert source.requests == []
 
 
+def test_of_a_containers_log_it_is_said_that_it_cannot_be_skipped() -> None:
+    watch, source, host = session(0)
+    host.happen(
+        Log(**host.when, lines=["a"], tail="", returns=[], path="docker logs", device=0, inode=0, offset=2)
+    )
+    assert watch.skip_log().startswith("a container's log cannot be skipped")
+    assert source.requests == []
+
+
 def test_what_was_skipped_is_told_in_a_recording_as_it_was() -> None:
     host = WatchedHost(WatchOptions())
     sentence = "5 bytes of /a are not read: skipped to its end, as asked"
@@ -68,3 +78,12 @@ def test_what_was_skipped_is_told_in_a_recording_as_it_was() -> None:
     assert decode(encode(gap)) == gap
     host.happen(gap)
     assert host.state.log.lines[-1].text == f"[{sentence}]"
+
+
+def test_without_python_the_answer_of_the_benchmark_key_is_the_reason() -> None:
+    watch, source, host = session(0)
+    assert host.state.hello is not None
+    host.state.hello = replace(host.state.hello, python="")
+    assert watch.start_bench().startswith("no benchmark without python3")
+    assert source.requests == []
+    assert not host.state.bench.armed

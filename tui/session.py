@@ -16,6 +16,7 @@ from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveReq
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source, rests, try_again
 from tui.streams import Pump
+from tui.transport.refused_bench import NO_PYTHON
 from tui.watch import diagnosing
 from tui.watch.benching import Benching, request_of
 from tui.watch.clock import SourceClock
@@ -147,8 +148,8 @@ class Session:
     def skip_log(self) -> str:
         """Jump to the end of a log that is read far behind; return what is done, in a sentence."""
         self.changes += 1
-        if not self.state.log_lag.bytes:
-            return "the log is read to its end: there is nothing to skip"
+        if refusal := self.state.log_lag.no_skip:
+            return refusal
         if self.state.link.state != "up":
             return "nothing can be skipped while the host is not connected"
         self._source.send(SkipRequest())
@@ -159,6 +160,8 @@ class Session:
         self.changes += 1
         if self.state.bench.running is not None:
             return "a benchmark is running already; Esc cancels it"
+        if self.state.without_python:
+            return NO_PYTHON
         if not self.state.ready:
             self._choose("armed")
             return f"the benchmark{self._named} will fire when the server is ready"

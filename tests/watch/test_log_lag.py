@@ -58,3 +58,37 @@ def test_it_remembers_little_and_stays_right() -> None:
     found = lag.lag(end_s)
     assert found is not None
     assert found.seconds == pytest.approx(0.9 * end_s, rel=0.01)
+
+
+def told(lag: LogLag, arrived_s: float, stamp_s: float) -> None:
+    """A container's runtime told a line of that time."""
+    line = Log(
+        mono_s=stamp_s, wall_s=0.0, lines=["a"], tail="", returns=[], path="", device=0, inode=0, offset=0
+    )
+    lag.take(line, arrived_s)
+
+
+def test_lines_of_a_runtime_are_behind_by_their_own_times_while_they_come() -> None:
+    lag = LogLag()
+    for second in range(4):
+        told(lag, 100.0 + second, 20.0 + 2 * second)
+    assert lag.stamp_lag_s(103.5) == 77.0
+    assert lag.stamp_lag_s(110.0) is None
+    told(lag, 104.0, 103.0)
+    assert lag.stamp_lag_s(104.0) is None
+
+
+def test_the_old_lines_at_the_beginning_of_a_silent_log_do_not_count_as_behind() -> None:
+    lag = LogLag()
+    told(lag, 100.0, 20.0)
+    told(lag, 100.1, 21.0)
+    assert lag.stamp_lag_s(100.2) is None
+    assert lag.stamp_lag_s(101.9) is None
+
+
+def test_only_a_runtimes_log_cannot_be_skipped_when_it_is_behind() -> None:
+    lag = LogLag()
+    read(lag, 1.0, 100, 200)
+    assert lag.no_skip == ""
+    told(lag, 100.0, 20.0)
+    assert "cannot be skipped" in lag.no_skip

@@ -48,6 +48,9 @@ def _title(state: Meaning, now_s: float | None) -> str:
 
 def _behind(state: Meaning, now_s: float | None) -> str:
     """Say how far the reading is behind, and what can be done where that is far."""
+    stamp_lag_s = None if now_s is None else state.log_lag.stamp_lag_s(now_s)
+    if stamp_lag_s is not None:
+        return f"{clock_text(stamp_lag_s)} behind"
     behind = state.log_behind_bytes
     if behind <= BEHIND_BYTES:
         return ""
@@ -69,4 +72,6 @@ def _sentence(state: Meaning) -> str:
         return ""
     if state.without_agent:
         return "a URL alone is watched: its server's log is not seen"
+    if state.without_python:
+        return "no log: without python3 there it is not found; name it with --log PATH"
     return "no log: no server is followed yet"

@@ -105,6 +105,12 @@ class Load:
         return self.ready_s is not None
 
     @property
+    def told(self) -> Timeline:
+        """The phases to tell of. What an old log alone tells, of a port that never answered, is the past."""
+        heard = self.server is not None or self.log_activity_s is not None or self.ladder.port_opened
+        return self.timeline if heard else Timeline()
+
+    @property
     def missing(self) -> str:
         """What is not there yet, in words; "" where that is not known."""
         return missing(self.ladder.rungs)
@@ -228,8 +234,7 @@ class Load:
         if self._deaf:
             return
         at_s = None if behind else event.mono_s
-        mono_s, returns = event.mono_s, set(event.returns)
-        active = False
+        mono_s, returns, active = event.mono_s, set(event.returns), False
         # Once an event is enough: its lines have one time.
         unheard = at_s is not None
         self._reached = None
@@ -238,6 +243,8 @@ class Load:
             if self.ended_s is not None and self._begins_next(line):
                 self._deaf = True
                 return
+            if at_s is not None:
+                self._begin_anew(line, at_s)
             if self.own_lines.ours(line, mono_s):
                 continue
             heard = self._take_line(line, place in returns, mono_s, at_s, buffer)
@@ -293,6 +300,15 @@ class Load:
         """Whether a line in the ended server's file is its successor's first: that one reads it anew."""
         return self.engine is not None and any(re.search(text, line) for text in self.engine.first_lines)
 
+    def _begin_anew(self, line: str, at_s: float) -> None:
+        """Forget what lines from before the watch alone have told where a start begins before our eyes."""
+        untimed = self.server is None and self.timeline.phase is not None and self.timeline.since_s is None
+        if not untimed or self.ladder.port_opened or not self._begins_next(line):
+            return
+        self.timeline, self.log_phases, self.pace = Timeline(), LogPhases(self.engine or GENERIC), Pace()
+        self._log_phase = self._line_phase = self.cache = None
+        self.began_s = at_s
+
     def _log_reached(self, phase: Phase | None, at_s: float | None) -> None:
         """The log may have moved the load; its word for ready is not a generated token."""
         if phase is None or self.ended_s is not None:
@@ -317,9 +333,8 @@ class Load:
             self.pace.reset()
 
     def _forward(self, phase: Phase, at_s: float | None) -> None:
-        now = self.timeline.phase
-        engine = self.engine or GENERIC
-        if self.ready_s is None and (now is None or engine.place(phase) > engine.place(now)):
+        now, place = self.timeline.phase, (self.engine or GENERIC).place
+        if self.ready_s is None and (now is None or place(phase) > place(now)):
             self.timeline.move(phase, at_s)
 
     # The end.
@@ -347,13 +362,12 @@ class Load:
         if self.ended_s is None:
             return None
         fault = self._fault()
-        started_s = self.started_s
         return End(
             phase=self.timeline.phase,
             fault=fault,
             reason=self._reason(fault, self.ended_s),
             at_s=self.ended_s,
-            lasted_s=None if started_s is None else max(0.0, self.ended_s - started_s),
+            lasted_s=None if self.started_s is None else max(0.0, self.ended_s - self.started_s),
             was_ready=self.ready_s is not None,
             server=self.server,
             quote=self._quote(fault),
@@ -378,11 +392,9 @@ class Load:
         return f"{who} {verb}{where}{after}{self._exit_words()}{quoted}"
 
     def _quote(self, fault: Fault) -> Quote | None:
-        if fault == "shut_down":
-            return self.log_phases.shutdown
-        suspect = self.log_phases.suspect
-        return suspect.quote if suspect is not None else None
+        phases = self.log_phases
+        told = phases.suspect and phases.suspect.quote
+        return phases.shutdown if fault == "shut_down" else told
 
     def _exit_words(self) -> str:
-        code = self.exit.code if self.exit is not None else None
-        return f" (exit code {code})" if code is not None else ""
+        return "" if self.exit is None or self.exit.code is None else f" (exit code {self.exit.code})"

@@ -14,6 +14,7 @@ from tui.watch.options import WatchOptions
 from tui.watch.phases import LogPhases
 from tui.watch.root_cause import QUOTE_LENGTH
 from tui.watch.stand_out import stands_out
+from tui.watch.timeline import Timeline
 
 _OVER = ("failed", "stopped")
 _NOT_TOLD = "the log does not say that it is ready"
@@ -46,6 +47,11 @@ class LogLoad(Load):
     def ready_seen(self) -> bool:
         """Whether the log tells of the load before it: only then its time to ready is known."""
         return self.ready_s is not None and len(self.timeline.spans) > 1
+
+    @property
+    def told(self) -> Timeline:
+        """The phases, however old: the log is all there is."""
+        return self.timeline
 
     @property
     def missing(self) -> str:

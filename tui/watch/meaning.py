@@ -172,17 +172,17 @@ class Meaning:
     @property
     def phase(self) -> Phase | None:
         """Where the load stands (stood, after its end), None when nothing tells."""
-        return None if self._load is None else self._load.timeline.phase
+        return None if self._load is None else self._load.told.phase
 
     @property
     def phase_since_s(self) -> float | None:
         """When that phase began, None when that was not seen."""
-        return None if self._load is None else self._load.timeline.since_s
+        return None if self._load is None else self._load.told.since_s
 
     @property
     def phases(self) -> list[PhaseSpan]:
         """The phases so far in order, the current one last."""
-        return [] if self._load is None else list(self._load.timeline.spans)
+        return [] if self._load is None else list(self._load.told.spans)
 
     @property
     def past_phases(self) -> list[PhaseSpan]:
@@ -192,7 +192,7 @@ class Meaning:
     @property
     def phase_progress(self) -> Progress | None:
         """How much of the current phase the log says is done, None where it does not."""
-        return None if self._load is None else self._load.timeline.progress
+        return None if self._load is None else self._load.told.progress
 
     @property
     def lanes(self) -> list[Lane]:
@@ -378,7 +378,7 @@ class Meaning:
         place = (load.engine or GENERIC).place
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
         received_left_s = None if came is None else came.left_at(now_s)
-        standing = Standing(load.timeline.spans, load.pace, load.started_s, place, received_left_s)
+        standing = Standing(load.told.spans, load.pace, load.started_s, place, received_left_s)
         return estimate(standing, self.matching, now_s)
 
     def estimate_words(self, now_s: float) -> str:
@@ -397,4 +397,4 @@ class Meaning:
         if self._load is None:
             return None
         came = self.transfer(now_s) if self.phase is Phase.WEIGHTS else None
-        return fraction(self.phase, self._load.timeline.progress, came.fraction if came is not None else None)
+        return fraction(self.phase, self._load.told.progress, came.fraction if came is not None else None)

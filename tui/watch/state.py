@@ -200,7 +200,7 @@ class WatchState(Meaning):
             self.past_loads.add(self.finished)
 
     def _take_log(self, event: Log) -> None:
-        self.log_lag.take(event)
+        self.log_lag.take(event, self._clock.source_s(event.client_s))
         if self.options.ready_on == "log":
             self._take_bare_log(event)
             return

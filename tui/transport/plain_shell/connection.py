@@ -13,7 +13,15 @@ import msgspec
 
 from tui.agent import wire
 from tui.events import AnyEvent, Pong
-from tui.requests import AnyRequest, BenchRequest, ByeRequest, FollowRequest, ProbePlan, WatchRequest
+from tui.requests import (
+    AnyRequest,
+    BenchRequest,
+    ByeRequest,
+    FollowRequest,
+    ProbePlan,
+    SkipRequest,
+    WatchRequest,
+)
 from tui.transport.bootstrap import ON_HOST, Started, said
 from tui.transport.connection import WireLog
 from tui.transport.faults import fault
@@ -24,14 +32,11 @@ from tui.transport.plain_shell.gpus import SmiGpus
 from tui.transport.plain_shell.hello import ShellHello
 from tui.transport.plain_shell.log import Message, ShellLog
 from tui.transport.plain_shell.prober import Prober
-from tui.transport.refused_bench import without_figures
+from tui.transport.refused_bench import NO_PYTHON, without_figures
 from tui.transport.wake import ANSWER_S, Wake
 
 _READ_BYTES = 64 * 1024
 _STEP_S = 0.1
-NO_BENCH = (
-    "there is no python3 on this host, and a benchmark runs in it: name the URL alone to measure from here"
-)
 NO_GROUP = (
     "nvidia-smi is not started there: the shell leads no process group and setsid is missing, so it could be "
     "left behind"
@@ -80,8 +85,10 @@ class ShellConnection:
                 self._log.follow(request)
                 self._plan = request.probe
                 self._ask()
+            case SkipRequest():
+                self._log.skip()
             case BenchRequest():
-                self._tell(without_figures(request, "failed", NO_BENCH))
+                self._tell(without_figures(request, "failed", NO_PYTHON))
             case ByeRequest():
                 self._order("x")
             case _:
@@ -101,6 +108,8 @@ class ShellConnection:
             self._step(begun_s)
             while self._out:
                 yield self._out.popleft(), time.monotonic()
+            if self._greeted:
+                self._log.step(time.monotonic())
             data = await self._read()
         await self.close()
         raise fault("shell_over", place=self._place, it_said=said(b"", self._pipe.errors()))
@@ -164,7 +173,6 @@ class ShellConnection:
             return
         if self._probing is not None and self._probing.done() and not self._probing.cancelled():
             self._probing.result()  # it never ends by itself: an error of ours is raised here
-        self._log.step(now.client_s)
         if self._gpus is not None:
             self._tell_all(self._gpus.pause(now))
             command = self._gpus.command(now.client_s)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from tui.agent import wire
+from tui.agent.tail.report import in_words
 from tui.agent.tail.start import compiled
 from tui.events import AnyEvent, Gap, LogSource, Notice
 from tui.requests import FollowRequest, LogPosition
@@ -18,14 +19,14 @@ from tui.transport.plain_shell.backlog import Backlog
 from tui.transport.plain_shell.clock import ShellClock
 from tui.transport.translate import LogBytes
 
-PIECE_BLOCKS = 4
-"""So many blocks of 64 KiB are read at once."""
+BLOCK_BYTES = 64 * 1024
+"""So much is read at once, as dd does by the shell's words: what else the shell says waits for no more."""
 _BUSY_S, _IDLE_S, _MISSING_S = 0.25, 0.5, 1.0
-_BUSY_BYTES = 64 * 1024
 _QUIET_LOOKS = 3
 """A writer that was told to reopen its log may finish its line in the old file first."""
 
 Message = AnyEvent | LogBytes
+Why = Literal["truncated", "replaced", "backlog", "skipped"]
 State = Literal["open", "missing", "unreadable", "not_a_file"]
 _STATES: dict[str, tuple[State, str]] = {
     "missing": ("missing", "does not exist yet; waiting for it"),
@@ -48,6 +49,7 @@ class ShellLog:
         self._resume: LogPosition | None = None
         self._said: tuple[str, str] = ("", "")
         self._anew = False
+        self._awaited = False
         self._waits = False
         self._stale = False
         self._forget()
@@ -60,6 +62,9 @@ class ShellLog:
         self._check: LogPosition | None = None
         self._backlog: Backlog | None = None
         self._fresh = True
+        self._end = 0
+        self._skips = False
+        self._left_from: int | None = None
         self._piece: bytearray | None = None
         self._due_s = 0.0
         self._quiet = 0
@@ -71,7 +76,7 @@ class ShellLog:
             return
         self._forget()
         self._stale = self._waits  # what is still to come tells of the log before
-        self._path, self._anew = path, False
+        self._path, self._anew, self._awaited = path, False, False
         if not path.isprintable():
             self._path = ""
             self._notice("a log whose path holds control characters cannot be read without python3")
@@ -79,12 +84,39 @@ class ShellLog:
         resume = request.resume
         self._resume = resume if resume is not None and resume.path == path else None
 
+    def skip(self) -> None:
+        """Leave out what is unread, and go on at the end; what is under way already still comes."""
+        self._skips, self._due_s = self._inode is not None, 0.0
+
     def step(self, now_s: float) -> None:
-        """Send what is due (client's clock)."""
+        """Send what is due (client's clock), once what came before was taken in."""
         if not self._path or self._waits or now_s < self._due_s:
             return
+        if self._inode is None:
+            self._waits = True
+            self._send(f"o {self._path}")
+        else:
+            self._ask(self._leap())
+
+    def _ask(self, ahead: int) -> None:
+        """Ask for the next block, that many bytes further on in the file."""
         self._waits = True
-        self._send(f"o {self._path}" if self._inode is None else f"r 0 {PIECE_BLOCKS}")
+        self._send(f"r {ahead} 1")
+
+    def _leap(self) -> int:
+        """Return how many bytes are to be passed over; the last line under way is looked for after them."""
+        skips, self._skips = self._skips, False
+        before, end = self._offset, self._end
+        if not skips or end <= before:
+            return 0
+        self._left_from = 0 if self._backlog is not None else before
+        if self._backlog is not None:
+            self._source("open", "is read on at its end, as asked")
+        self._backlog = self._check = None
+        self._offset = max(before, end - BLOCK_BYTES)
+        if self._offset > before:
+            self._last = b""
+        return self._offset - before
 
     # What the shell says.
 
@@ -95,12 +127,12 @@ class ShellLog:
         state, inode, size = (*words.split(" "), "", "")[:3]
         if state != "open" or not size.isdigit():
             self._due_s = self._clock.now().client_s + _MISSING_S
+            self._awaited = state == "missing"
             self._source(*_STATES.get(state, _STATES["unreadable"]))
             return
         begin = self._begin(int(size))
-        self._inode, self._offset = inode, begin
-        self._waits = True
-        self._send(f"r {begin} {PIECE_BLOCKS}")
+        self._inode, self._offset, self._end = inode, begin, int(size)
+        self._ask(begin)
 
     def begins(self) -> None:
         """Take in that the log follows."""
@@ -117,9 +149,9 @@ class ShellLog:
         if self._is_stale():
             return
         _, size, named, _ = (*words.split(" "), "-", "-", "-", "-")[:4]
-        end = int(size) if size.isdigit() else self._offset + len(data)
+        end = self._end = int(size) if size.isdigit() else self._offset + len(data)
         now_s = self._clock.now().client_s
-        self._due_s = now_s if len(data) >= _BUSY_BYTES else now_s + (_BUSY_S if data else _IDLE_S)
+        self._due_s = now_s if len(data) >= BLOCK_BYTES else now_s + (_BUSY_S if data else _IDLE_S)
         if data:
             self._quiet = 0
             self._take(data, end)
@@ -161,7 +193,19 @@ class ShellLog:
         if start.skipped_bytes:
             sentence = f"the first {start.skipped_bytes} bytes of {self._path} were not read"
             self._gap(start.skipped_bytes, "backlog", sentence)
-        self._emit(backlog.data[start.offset :], end)
+        self._tell_backlog(backlog, start.offset, end)
+
+    def _tell_backlog(self, backlog: Backlog, at: int, end: int) -> None:
+        """Tell what was there before it was looked at: first that it is, as nobody knows when it was written.
+
+        A file that was not there when it was first looked for is new, and so are its lines.
+        """
+        data, begin = bytes(backlog.data), backlog.begin
+        if len(data) > at and not self._awaited:
+            self._tell_bytes(b"", begin + at, b"", end)
+        for place in range(at, max(len(data), at + 1), BLOCK_BYTES):
+            stop = min(place + BLOCK_BYTES, len(data))
+            self._tell_bytes(data[place:stop], begin + stop, data[:stop], end)
 
     # What was read.
 
@@ -179,14 +223,30 @@ class ShellLog:
                 self._again()
                 return
             data = data[check.fingerprint_bytes :]
-        if data:
-            self._emit(data, end)
+        if self._left_from is not None:
+            data = self._left_out(self._left_from, data)
+        self._emit(data, end)
 
-    def _emit(self, data: bytes | bytearray, end: int) -> None:
+    def _left_out(self, since: int, data: bytes) -> bytes:
+        """Tell how much was passed over; return the last line under way, and what follows."""
+        self._left_from = None
+        place = self._offset - len(data)
+        cut = data.rfind(b"\n") + 1 or len(data)
+        count = place + cut - since
+        sentence = f"{in_words(count)} of {self._path} are not read: skipped to its end, as asked"
+        self._gap(count, "skipped", sentence)
+        self._fresh = True
+        return data[cut:]
+
+    def _emit(self, data: bytes, end: int) -> None:
+        if data or self._fresh:
+            self._tell_bytes(data, self._offset, self._last, end)
+
+    def _tell_bytes(self, data: bytes, offset: int, before: bytes, end: int) -> None:
+        """Tell bytes of a file of that size; ``before`` is what stands in front of the offset after them."""
         at, fresh = self._clock.now(), self._fresh
+        last = before[-wire.FINGERPRINT_BYTES :]
         self._fresh = False
-        if not data and not fresh:
-            return
         self._tell(
             LogBytes(
                 mono_s=at.mono_s,
@@ -194,11 +254,11 @@ class ShellLog:
                 path=self._path,
                 device=0,
                 inode=int(self._inode or 0),
-                offset=self._offset,
-                fingerprint_bytes=len(self._last),
-                fingerprint_crc=zlib.crc32(self._last),
-                behind_bytes=max(0, end - self._offset),
-                data=bytes(data),
+                offset=offset,
+                fingerprint_bytes=len(last),
+                fingerprint_crc=zlib.crc32(last),
+                behind_bytes=max(0, end - offset),
+                data=data,
                 fresh=fresh,
             )
         )
@@ -243,9 +303,7 @@ class ShellLog:
             )
         )
 
-    def _gap(
-        self, lost_bytes: int | None, why: Literal["truncated", "replaced", "backlog"], sentence: str
-    ) -> None:
+    def _gap(self, lost_bytes: int | None, why: Why, sentence: str) -> None:
         at = self._clock.now()
         self._tell(
             Gap(
