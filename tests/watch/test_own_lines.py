@@ -40,6 +40,16 @@ def test_a_persons_own_request_of_the_same_path_stays_visible(host: WatchedHost)
     assert shown(host) == [HEALTH]
 
 
+def test_a_request_with_a_query_is_somebody_elses_and_takes_nothing_of_what_probes_paid_for(
+    host: WatchedHost,
+) -> None:
+    asked = HEALTH.replace("/health", "/health?independent")
+    host.probe("health", "status", "503", status=503)
+    host.log(asked)
+    host.log(HEALTH)
+    assert shown(host) == [asked]
+
+
 def test_of_a_persons_and_our_request_together_one_line_is_hidden(host: WatchedHost) -> None:
     for _ in range(3):
         host.wait(0.25)

@@ -91,6 +91,8 @@ class OwnLines:
             found = self.engine.access.search(line) if any(map(line.__contains__, _NEAR)) else None
             if found is not None:
                 client = found["client"].strip("[]")
+                if line.startswith("?", found.end("path")):
+                    return None  # a probe asks without a query
                 near = client in ("::1", "localhost") or client.startswith("127.") or client.endswith(".1")
                 return self.paths.get((found["method"], found["path"])) if near else None
         echo = self.engine.echo
