@@ -52,7 +52,9 @@ from tui.engines.vllm import VLLM
         (
             SGLANG,
             "sglang serve --model-path q --tp 2 --nnodes 2 --node-rank 1 --dist-init-addr 127.0.0.1:21000",
-            ServerArguments(model="q", served_name="q", tensor_parallel=2, serves_api=False, nodes=2),
+            ServerArguments(
+                model="q", served_name="q", tensor_parallel=2, serves_api=False, nodes=2, node_rank=1
+            ),
         ),
         (
             SGLANG,

@@ -1,7 +1,4 @@
-"""Stuck servers for the tests of this folder: all that are asked for run at once, in one worker.
-
-Its files share one group of pytest-xdist, so that one worker waits on real processes while the others work.
-"""
+"""Stuck servers for the tests of this folder: all that are asked for run at once, in one worker."""
 
 import asyncio
 from collections.abc import Mapping

@@ -18,7 +18,7 @@ from loading_watch import LoadingServer, Watched, agent_on, judge
 from tui.events import GpuDriver, Gpus
 from tui.signals import Signals
 
-pytestmark = pytest.mark.xdist_group("stands still")
+pytestmark = pytest.mark.xdist_group("gpus")
 
 RANKS = 8
 BEHIND = 5

@@ -21,7 +21,7 @@ from loading_watch import STARTED_S, Watched, agent_on, judge, ranks_of, server_
 from tui.events import Checkpoint, Gpus, Notice
 from tui.signals import Signals
 
-pytestmark = [pytest.mark.xdist_group("stands still"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("storage"), pytest.mark.timeout(600)]
 
 MIB_PER_S = 20.0
 SIZE_MIB = 64

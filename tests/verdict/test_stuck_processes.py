@@ -7,7 +7,7 @@ of them run at once; what counts is the order of the words.
 import pytest
 from stuck_watch import Watched, stretched
 
-pytestmark = pytest.mark.xdist_group("stands still")
+pytestmark = pytest.mark.xdist_group("stuck")
 
 LATE_S = 50.0
 """How much later than its rule says a verdict may come on a machine that is busy with all of this."""

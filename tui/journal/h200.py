@@ -274,7 +274,7 @@ class _Story:
             uid=0,
             pid=0,
             boot_id="",
-            python="",
+            python="unknown",
             kernel="",
             cpu_count=None,
             memory_total_mib=self._facts.memory_total_mib,

@@ -148,4 +148,4 @@ async def test_a_benchmark_fails_with_the_reason(bare_host: BareHost, begin: Beg
     result = await watching.find(BenchResult)
 
     assert (result.run, result.outcome) == ("r1", "failed")
-    assert "no python3" in result.sentence
+    assert "without python3" in result.sentence
