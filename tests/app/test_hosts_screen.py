@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
@@ -28,7 +29,7 @@ class Hosts:
 
     def change(self, index: int, **values: object) -> None:
         """Change the row of a host, and its alerts."""
-        self.rows[index] = replace(self.rows[index], **values)  # pyright: ignore[reportArgumentType] -- passed on as given
+        self.rows[index] = replace(self.rows[index], **cast("dict[str, Any]", values))
 
 
 class HostStillView(StillView):

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 from simulated_launch import Launch
@@ -13,7 +14,7 @@ from tminus_command import Tminus
 from watched_host import SGLANG, Watch
 
 from tui.commands.wait import Ending
-from tui.commands.wait_hosts import attends, exit_code, until_decided
+from tui.commands.wait_hosts import HostWait, attends, exit_code, until_decided
 from tui.replay.ending import Outcome
 
 
@@ -39,7 +40,7 @@ class Ended:
 )
 def test_the_worst_end_decides(outcomes: tuple[Outcome, ...], code: int) -> None:
     waits = [Ended(Ending(outcome, None, "")) for outcome in outcomes]
-    assert exit_code(waits) == code  # pyright: ignore[reportArgumentType] -- all that is looked at
+    assert exit_code(cast("list[HostWait]", waits)) == code
 
 
 @pytest.mark.ssh
@@ -114,5 +115,5 @@ async def test_a_node_that_answers_nobody_is_ready_with_the_one_that_answers(
     head, node = Ended(Ending(first, None, "")), Ended(attends=True)
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     until_s = time.monotonic() + (30 if decided else 0.1)
-    await until_decided([head, node], [], stop, until_s)  # pyright: ignore[reportArgumentType] -- all it asks for
+    await until_decided(cast("list[HostWait]", [head, node]), [], stop, until_s)
     assert (node.ended is not None and node.ended.outcome == "ready") == decided
