@@ -86,6 +86,18 @@ FAULTS: list[tuple[str, FaultKind | None, Weight]] = [
         FaultKind.RANK_DIED,
         Weight.CONSEQUENCE,
     ),
+    (MAIN + "Scheduler or DataParallelController 72 terminated with -9", FaultKind.OOM_HOST, Weight.ERROR),
+    (
+        MAIN + "Scheduler or DataParallelController 72 terminated with -11",
+        FaultKind.RANK_DIED,
+        Weight.CONSEQUENCE,
+    ),
+    (
+        "prometheus_client.registry.DuplicateTimeseries: Duplicated timeseries in CollectorRegistry: "
+        "{'sglang:func_latency_seconds_sum'}",
+        FaultKind.RANK_DIED,
+        Weight.ECHO,
+    ),
     (MAIN + "Received sigquit from a child proces. It usually means", FaultKind.UNKNOWN, Weight.ECHO),
     (MAIN + "SIGQUIT received. signum=None, frame=None. It usually", FaultKind.UNKNOWN, Weight.ECHO),
     (TIME + "Scheduler hit an exception:", FaultKind.UNKNOWN, Weight.ECHO),

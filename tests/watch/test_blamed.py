@@ -10,6 +10,9 @@ CRASHED = (
     "[2026-11-29 13:48:35] Subprocess scheduler_1 (pid=102) crashed with exit code -6. Triggering SIGQUIT"
 )
 
+# A node above the first says it so (SGLang 0.5.14).
+TERMINATED = "[2026-11-29 13:48:35] Scheduler or DataParallelController 102 terminated with -9"
+
 
 def two_ranks(host: WatchedHost, *names: str) -> None:
     main = host.starts()
@@ -29,7 +32,7 @@ def all_go(host: WatchedHost) -> None:
     host.wait(0.1)
 
 
-@pytest.mark.parametrize("line", [DIED, CRASHED])
+@pytest.mark.parametrize("line", [DIED, CRASHED, TERMINATED])
 def test_the_process_that_the_log_says_has_died_is_named_though_all_went_at_once(
     watched: Watch, line: str
 ) -> None:

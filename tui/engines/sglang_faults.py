@@ -260,14 +260,15 @@ _REPORTS = (
         FaultKind.OOM_HOST,
         re.compile(
             r"Rank \d+ scheduler died.*code: -9\b|^Exit code: -9\b|Subprocess \S+ \(pid=\d+\) crashed with"
-            r" exit code -9\b"
+            r" exit code -9\b|Scheduler or DataParallelController \d+ terminated with -9\b"
         ),
-        ("code: -9", "code -9"),
+        ("code: -9", "code -9", "terminated with -9"),
         "A process of the server was killed from outside (-9): by the host's OOM killer, as a rule, or "
         "by a person.",
         KILLED,
         weight=Weight.ERROR,
         terminal=True,
+        # A node above the first says "terminated with", and goes on to errors of its own (0.5.14).
         versions="exit code on its own line to 0.5.9 and in the diffusion runtime; in one line 0.5.10+",
     ),
     FaultRule(
@@ -275,8 +276,10 @@ _REPORTS = (
         re.compile(
             r"Rank \d+ scheduler died.*code: (?P<code>-?\d+)|^Exit code: (?P<status>-?[1-9]\d*)\b"
             r"|Subprocess \S+ \(pid=\d+\) crashed with exit code"
+            # 0 and the signals of a shutdown are an end that somebody asked for.
+            r"|Scheduler or DataParallelController \d+ terminated with (?!0\b|-2\b|-15\b)"
         ),
-        ("scheduler died", "Exit code", "crashed with"),
+        ("scheduler died", "Exit code", "crashed with", "terminated with"),
         "A process of the server ended natively, so that it could not say why.",
         "A negative code is a signal: -11 a crash (look for an Xid and at the last kernel), -6 an abort "
         "(NCCL, C++).",
@@ -344,6 +347,15 @@ _ECHOES = (
         terminal=True,
         phase=Phase.CAPTURE,
         versions="all seen (0.4.0 to 0.5.23)",
+    ),
+    FaultRule(
+        FaultKind.RANK_DIED,
+        re.compile(r"DuplicateTimeseries: Duplicated timeseries in CollectorRegistry: \{'sglang:"),
+        ("DuplicateTimeseries",),
+        "A node above the first went on after its scheduler had ended, and failed at that.",
+        "Look above it for \"terminated with\", and for what that scheduler said last.",
+        weight=Weight.ECHO,
+        versions="seen of 0.5.14, two nodes",
     ),
     FaultRule(
         FaultKind.RANK_DIED,

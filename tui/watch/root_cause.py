@@ -16,6 +16,7 @@ _KILLED_CAUSE = (
 # A launcher that names the one of its processes that died: SGLang counts its schedulers from 0.
 _ACCUSED = re.compile(
     r"\bRank (?P<number>\d{1,4}) scheduler (?:died|is dead)|\bSubprocess \S+ \(pid=(?P<pid>\d{1,9})\) crashed"
+    r"|\bScheduler or DataParallelController (?P<other>\d{1,9}) terminated with"
 )
 _KILLED_STEP = "See `dmesg` for the OOM killer; give the container more memory, or load with fewer processes."
 
@@ -122,8 +123,9 @@ def _accused(line: str) -> Speaker:
     found = _ACCUSED.search(line)
     if found is None:
         return NOBODY
-    if found["pid"] is not None:
-        return Speaker(pid=int(found["pid"]))
+    pid = found["pid"] or found["other"]
+    if pid is not None:
+        return Speaker(pid=int(pid))
     return Speaker(rank=f"TP{int(found['number'])}")
 
 
