@@ -16,7 +16,7 @@ from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveReq
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source, rests, try_again
 from tui.streams import Pump
-from tui.transport.refused_bench import NO_PYTHON
+from tui.transport.faults import sentence_of
 from tui.watch import diagnosing
 from tui.watch.benching import Benching, request_of
 from tui.watch.clock import SourceClock
@@ -161,7 +161,7 @@ class Session:
         if self.state.bench.running is not None:
             return "a benchmark is running already; Esc cancels it"
         if self.state.without_python:
-            return NO_PYTHON
+            return sentence_of("shell_no_benchmark")
         if not self.state.ready:
             self._choose("armed")
             return f"the benchmark{self._named} will fire when the server is ready"

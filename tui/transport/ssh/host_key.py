@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Collection
 
-from tui.transport.faults import fault
+from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh import known_hosts
 from tui.transport.ssh.config import Resolved
@@ -77,10 +77,7 @@ class HostKeyGate:
             row = "host_key_changed" if judgement.standing == "changed" else "host_key_other_type"
             return self._refuse(row, algorithm, blob, judgement)
         place = judgement.by.place if judgement.by is not None else "known_hosts"
-        self._notice(
-            f"the host key of {self._resolved.where} is not the one in {place}; "
-            "StrictHostKeyChecking no lets it pass"
-        )
+        self._notice(sentence_of("host_key_let_pass", where=self._resolved.where, place=place))
         return True
 
     def add_agreed(self, algorithm: str, blob: bytes) -> str:
@@ -111,7 +108,7 @@ class HostKeyGate:
             known_hosts.append(file, self.keys.name, algorithm, blob, hashed=hashed)
         except OSError as error:
             where = self._resolved.where
-            self._notice(f"the host key of {where} could not be added to {file}: {error.strerror}")
+            self._notice(sentence_of("host_key_not_added", where=where, file=file, why=error.strerror))
         else:
             what = f"{known_hosts.short_algorithm(algorithm)} {known_hosts.fingerprint(blob)}"
             self._notice(f"added the host key of {self._resolved.where} to {file}: {what}")

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 
+from tui.transport.faults import sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault
 from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.limits import Limits
@@ -72,4 +73,4 @@ class Ways:
             path = resolved.control_path
             self._notice(f"{where} is reached over the connection that your ssh holds ({path})")
         elif before and not shared:
-            self._notice(f"the connection that your ssh held to {where} is not used any more")
+            self._notice(sentence_of("master_gone", where=where))
