@@ -88,6 +88,8 @@ ROWS: dict[str, Row] = {
         "It is not asked a second time meanwhile; dmesg may name an Xid."),
     "smi_gpu_unlisted": Row("gpus", True,
         "nvidia-smi lists it no longer"),
+    "smi_says": Row("gpus", True,
+        "nvidia-smi says: {line}"),
     "smi_no_number": Row("gpus", True,
         "no number from nvidia-smi, so not known: {cells}"),
 }

@@ -12,10 +12,10 @@ _VALUE_LIMIT = 800
 class Row:
     """One sentence of the transport, with named places.
 
-    ``kind`` is the class of a LinkFault, the driver's state (``failed``, ``absent``, ``silent``), or what
-    else the sentence is about (``log``, ``gpus``, ``notice``). ``retry``: whether it may pass by itself, so that
-    trying again may help without a person. ``pattern`` is what the last words of the programs named in
-    ``tools`` look like, where the row is chosen by them.
+    ``kind``: the class of a LinkFault, the driver's state (``failed``, ``absent``, ``silent``) or what the
+    sentence is about (``log``, ``gpus``, ``notice``). ``retry``: it may pass by itself, so that trying again
+    may help without a person. ``pattern``: what the last words of the programs named in ``tools`` look like,
+    where those choose the row.
     """
 
     kind: str

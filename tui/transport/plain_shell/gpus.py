@@ -138,7 +138,7 @@ class SmiGpus:
             self._add(lost, row, at)
         if line not in self._told and self._facts and len(self._told) < _TOLD:
             self._told.add(line)
-            yield _notice(at, "warning", f"nvidia-smi says: {line[:_SAID]}")
+            yield _notice(at, "warning", sentence_of("smi_says", line=line[:_SAID]))
 
     def _add(self, index: int, row: Row, at: Moment) -> None:
         self._round_s = self._round_s if self._round else at.mono_s

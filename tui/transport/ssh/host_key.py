@@ -44,7 +44,7 @@ class HostKeyGate:
     def admits(self, algorithm: str, blob: bytes) -> bool:
         """Say whether to go on with this key."""
         for file in self.keys.unreadable:
-            self._notice(f"{file} cannot be read, so no host key in it is known")
+            self._notice(sentence_of("known_hosts_unread", file=file))
         judgement = self.keys.judge(algorithm, blob)
         if self._listed_as_revoked(blob):
             return self._refuse("host_key_revoked", algorithm, blob, Judgement("revoked"))
@@ -102,16 +102,16 @@ class HostKeyGate:
         )
 
     def _add(self, algorithm: str, blob: bytes) -> None:
-        file = self._resolved.known_hosts[0]
+        file, where = self._resolved.known_hosts[0], self._resolved.where
         hashed = self._resolved.hash_known_hosts
         try:
             known_hosts.append(file, self.keys.name, algorithm, blob, hashed=hashed)
         except OSError as error:
-            where = self._resolved.where
             self._notice(sentence_of("host_key_not_added", where=where, file=file, why=error.strerror))
         else:
-            what = f"{known_hosts.short_algorithm(algorithm)} {known_hosts.fingerprint(blob)}"
-            self._notice(f"added the host key of {self._resolved.where} to {file}: {what}")
+            short, shown = known_hosts.short_algorithm(algorithm), known_hosts.fingerprint(blob)
+            added = sentence_of("host_key_added", where=where, file=file, algorithm=short, fingerprint=shown)
+            self._notice(added)
 
     def _refuse(self, row: str, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         by, files = judgement.by, self._resolved.known_hosts
