@@ -152,7 +152,7 @@ async def test_a_cut_that_the_program_ends_with_0_is_a_lost_link_and_is_taken_up
     lost = await watching.find(Link, lambda link: link.state == "lost")
     await watching.find(Hello, lambda hello: hello.pid != first.pid)
 
-    assert lost.fault == "lost"
+    assert (lost.fault, lost.sentence) == ("lost", "the link to the agent ended")
     await gone([first.pid])
 
 
