@@ -10,7 +10,7 @@ from ssh_server import SshServer
 from tminus_command import Tminus
 
 from tui.benchmark import BenchResult, BenchSpec
-from tui.events import AnyEvent, Link, Notice
+from tui.events import AnyEvent, Link
 from tui.present.bench import bench_panel
 from tui.requests import WatchRequest
 from tui.runs.keeping import KeptRuns
@@ -116,7 +116,7 @@ async def test_the_key_that_fired_it_shows_it_as_cut_keeps_it_and_does_not_fire_
     assert bench.running is None
     assert panel.headline.startswith("cut: the link to lab")
     assert any(note.startswith("kept as run ") for note in panel.notes)
-    told = [event.sentence for event in watched.session.state.notices if isinstance(event, Notice)]
+    told = [event.sentence for event in watched.session.state.notices]
     assert "the benchmark was cut off with the link; b starts it again" in told
     (kept,) = Ledger(tmp_path / "ledger").runs()
     assert left_out(kept.result) == "cut off with its link"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.transport.asking import Answers, Asker
+from tui.transport.asking import Answers, Asker, AskerUntilLogin
 from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault, Pipe
 from tui.transport.remote_shell import command_line
@@ -94,6 +94,8 @@ class SshOpener:
             raise
         self._reached = True
         self._newest = pipe
+        if isinstance(self._options.asker, AskerUntilLogin):
+            self._options.asker.logged_in()
         return pipe
 
     async def beside(self, arguments: list[str]) -> Pipe:
