@@ -48,12 +48,15 @@ async def test_the_command_says_that_it_was_cut_and_keeps_what_had_come(
     first = " ".join(out.split())
 
     assert code == "4"
-    assert first.startswith("cut: the link to lab")
-    assert "of 5000 requests answered by then" in first
+    assert first.startswith("cut: ")
+    assert "of 5000 requests answered" in first
+    assert "; the link to lab" in first
     runs = await tminus.aside("runs", "--json")
     assert (runs.last["outcome"], runs.last["completed"] != 0) == ("cut", True)
     assert f"kept as run {runs.last['run']}" in first
     assert "makes it the baseline" not in first
+    shown = await tminus.aside("runs", "show", str(runs.last["run"]))
+    assert (shown.code, "cut" in shown.out) == (0, True)
 
 
 class Watched:
@@ -114,7 +117,8 @@ async def test_the_key_that_fired_it_shows_it_as_cut_keeps_it_and_does_not_fire_
     (result,) = [event for event in watched.events if isinstance(event, BenchResult)]
     assert (result.outcome, result.completed > 0, result.ttft_ms.mean) == ("cut", True, None)
     assert bench.running is None
-    assert panel.headline.startswith("cut: the link to lab")
+    assert panel.headline.startswith(f"cut: {result.completed} of 5000 requests answered")
+    assert "; the link to lab" in panel.headline
     assert any(note.startswith("kept as run ") for note in panel.notes)
     told = [event.sentence for event in watched.session.state.notices]
     assert "the benchmark was cut off with the link; b starts it again" in told

@@ -185,7 +185,7 @@ async def test_a_source_that_ends_first_gives_a_failed_result(events: list[AnyEv
 async def test_a_link_that_is_lost_under_a_run_gives_a_cut_result(events: list[AnyEvent], why: str) -> None:
     result = await bench(Told(*events), _request("http://h:1"), Listeners())
     assert (result.outcome, result.completed) == ("cut", 0)
-    assert result.sentence == f"{why}; nothing was measured yet"
+    assert result.sentence == f"nothing was measured yet; {why}"
     assert exit_code(result) == 4
 
 

@@ -27,7 +27,7 @@ def cut_result(
         client_s=at.client_s,
         run=run,
         outcome="cut",
-        sentence=f"{why}; {_so_far(measured)}",
+        sentence=f"{_so_far(measured)}; {why}",
         spec=spec,
         model=spec.model,
         completed=measured.completed if measured else 0,
@@ -55,8 +55,9 @@ def _so_far(measured: BenchProgress | None) -> str:
     of = "" if measured.requests >= MANY else f" of {measured.requests}"
     many = (measured.completed if not of else measured.requests) != 1
     rate = measured.output_tokens_per_s
+    failed = f", {measured.failed} failed" if measured.failed else ""
     at_last = "" if rate is None else f", {rate:,.1f} output tokens/s at last"
-    return f"{measured.completed}{of} request{'s' if many else ''} answered by then{at_last}"
+    return f"{measured.completed}{of} request{'s' if many else ''} answered{failed}{at_last}"
 
 
 def can_be_baseline(result: BenchResult) -> bool:
