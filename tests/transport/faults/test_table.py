@@ -33,6 +33,10 @@ def test_every_row_makes_one_clean_sentence_of_a_known_kind(row: str) -> None:
     assert made[0] in "`'v" or made[0].islower() or made.startswith("THE HOST KEY") or entry.kind in DRIVER
 
 
+def test_only_what_is_usual_has_no_sentence() -> None:
+    assert set(TABLE) - set(SAID) == {"log_starting", "log_collected", "log_cut"}
+
+
 def test_a_fault_has_its_rows_class_and_sentence() -> None:
     made = fault("refused", where="lab", port=22)
     assert (made.fault, made.retry) == (TABLE["refused"].kind, TABLE["refused"].retry)
