@@ -9,7 +9,8 @@ import pytest
 from tui.benchmark import BenchSpec
 from tui.events import AnyEvent, Hello, Notice, Pong, Tick
 from tui.requests import AnyRequest
-from tui.session import QUEUE_EVENTS, Session, with_ticks
+from tui.session import Session
+from tui.ticks import QUEUE_EVENTS, with_ticks
 from tui.watch.options import WatchOptions
 
 SPEC = BenchSpec(url="", model=None, concurrency=1, requests=1, input_tokens=8, output_tokens=8)

@@ -8,8 +8,8 @@ from run_entries import result, run_entry, spec
 from watched_host import WatchedHost
 
 from tui.bench.workload import Workload
-from tui.benchmark import BenchComparison, BenchResult
-from tui.events import AnyEvent, Notice
+from tui.benchmark import BenchComparison, BenchProgress, BenchResult
+from tui.events import AnyEvent, Link, Notice
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.session import Session
@@ -162,6 +162,53 @@ async def test_after_a_refusal_for_others_load_the_key_measures_all_the_same() -
     assert not source.fired[0].spec.despite_load
     session.start_bench()
     assert source.fired[1].spec.despite_load
+
+
+class Cut(ReadyHost):
+    """A host whose link is lost when a benchmark has come some way, and comes back."""
+
+    def __init__(self, keys: Callable[[Session], object]) -> None:
+        super().__init__(done, keys)
+        self.links = ("lost", "up")
+
+    async def __aiter__(self) -> AsyncIterator[AnyEvent]:
+        async for event in super().__aiter__():
+            if not isinstance(event, BenchResult):
+                yield event
+                continue
+            yield BenchProgress(
+                mono_s=event.mono_s, wall_s=1.0, run=event.run, stage="measure", completed=3, failed=0,
+                in_flight=1, requests=64, output_tokens=99, elapsed_s=2.0, output_tokens_per_s=50.0,
+            )  # fmt: skip
+            for state in self.links:
+                yield Link(mono_s=event.mono_s, wall_s=1.0, state=state, sentence=f"the link is {state}")
+
+
+async def of_cut(keys: Callable[[Session], object], shelf: Shelf) -> tuple[Cut, Session, list[AnyEvent]]:
+    source = Cut(keys)
+    session = Session(source, WatchOptions(), DECODE, profiles=[DECODE, SWEEP], runs=shelf)
+    source.session = session
+    return source, session, [event async for event in session.updates()]
+
+
+async def test_a_run_that_is_cut_with_the_link_is_a_result_that_is_kept_once() -> None:
+    shelf = Shelf()
+    source, session, seen = await of_cut(Session.start_bench, shelf)
+
+    (told,) = [each for each in seen if isinstance(each, BenchResult)]
+    assert (told.run, told.outcome, told.completed) == (source.fired[0].run, "cut", 3)
+    assert session.state.bench.results == [told]
+    assert [each.result for each in shelf.kept] == [told]
+    assert session.state.bench.running is None
+
+
+async def test_the_levels_that_a_cut_sweep_had_left_are_not_run_after_it() -> None:
+    def keys(session: Session) -> None:
+        session.choose_profile("sweep")
+        session.start_bench()
+
+    source, _, _ = await of_cut(keys, Shelf())
+    assert len(source.fired) == 1
 
 
 async def test_every_result_is_kept_and_its_comparison_enters_as_an_event() -> None:

@@ -162,7 +162,9 @@ class Spilled(Part, frozen=True, kw_only=True):
 
 
 class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
-    """A finished (or failed, or cancelled) benchmark. Definitions: tui/agent/load/metrics.py.
+    """A finished (or failed, or cancelled, or cut) benchmark. Definitions: tui/agent/load/metrics.py.
+
+    A run is cut when its link is lost: what was counted of it is known, no figure.
 
     ``fault`` is the class of what ended a run without figures: a failure's class, busy (others use the
     server), "" otherwise. ``first_ttft_ms`` is that of the very first request, before any warm-up.
@@ -176,7 +178,7 @@ class BenchResult(Event, frozen=True, kw_only=True, tag=wire.BENCH_RESULT):
     """
 
     run: str
-    outcome: Literal["done", "failed", "cancelled"]
+    outcome: Literal["done", "failed", "cancelled", "cut"]
     sentence: str
     spec: BenchSpec
     model: str | None

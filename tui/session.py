@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Literal, Protocol
 
@@ -15,21 +15,17 @@ from tui.past_load import Past, PastLoad
 from tui.requests import AnyRequest, BenchCancelRequest, FollowRequest, ProveRequest, SkipRequest
 from tui.runs.entry import LoadEntry, RunEntry
 from tui.source import Source, rests, try_again
-from tui.streams import Pump
-from tui.transport.refused_bench import NO_PYTHON
+from tui.ticks import TICK_S, with_ticks
+from tui.transport.faults import sentence_of
 from tui.watch import diagnosing
 from tui.watch.benching import Benching, request_of
-from tui.watch.clock import SourceClock
 from tui.watch.diagnosing import Wanted
 from tui.watch.history import PastWanted
 from tui.watch.meaning import Meaning
 from tui.watch.options import WatchOptions
 from tui.watch.proving import prove_request
-from tui.watch.state import FROM_HOST, WatchState
+from tui.watch.state import WatchState
 
-TICK_S = 1.0
-QUEUE_EVENTS = 16
-"""A log event holds up to 32 KiB, and samples wait behind those that came before them."""
 ASKED_S = 5.0
 """After so long the host has said at the latest that it began with a diagnosis."""
 
@@ -116,9 +112,9 @@ class Session:
             async for event in events:
                 for each in (*self._record(event), event):
                     self._take(each)
-                    brought = self._past_events(each)
+                    brought, cut = self._past_events(each), self._cut_off(each)
                     yield each
-                    for other in (*brought, *await self._keep(each)):
+                    for other in (*brought, *cut, *await self._keep(cut[-1] if cut else each)):
                         yield other
         await self.close()
 
@@ -161,7 +157,7 @@ class Session:
         if self.state.bench.running is not None:
             return "a benchmark is running already; Esc cancels it"
         if self.state.without_python:
-            return NO_PYTHON
+            return sentence_of("shell_no_benchmark")
         if not self.state.ready:
             self._choose("armed")
             return f"the benchmark{self._named} will fire when the server is ready"
@@ -251,6 +247,14 @@ class Session:
         for each in brought:
             self._take(each)
         return brought
+
+    def _cut_off(self, event: AnyEvent) -> list[AnyEvent]:
+        """Return, taken in, the result of a benchmark that the loss of the link has cut."""
+        result = self.benching.cut(self.state, event)
+        told: list[AnyEvent] = [] if result is None else [*self._record(result), result]
+        for each in told:
+            self._take(each)
+        return told
 
     async def _keep(self, event: AnyEvent) -> list[AnyEvent]:
         """Keep a benchmark or a load that has ended; return, taken in, what the ledger says of it."""
@@ -345,56 +349,3 @@ def _notice(beside: AnyEvent, sentence: str, about: str) -> Notice:
         about=about,
         sentence=sentence,
     )
-
-
-async def with_ticks(source: Source, every_s: float) -> AsyncGenerator[AnyEvent, None]:
-    """Iterate over a source's events and, every so many seconds of the client's clock, over a tick.
-
-    A tick's ``mono_s`` is the host's time as far as the newest event tells it, so that a replay ages alike. A
-    slow consumer stops the reading: at most 16 events wait here. An error of the source is raised here.
-    """
-    pump = Pump(QUEUE_EVENTS)
-    pump.add(aiter(source), ends=True)
-    clock = _TickClock(every_s)
-    try:
-        while True:
-            try:
-                event = await pump.take(clock.left_s())
-            except TimeoutError:
-                yield clock.tick()
-                continue
-            if event is None:
-                return
-            clock.heard(event)
-            yield event
-            if clock.left_s() <= 0:
-                yield clock.tick()
-    finally:
-        await pump.close()
-
-
-class _TickClock:
-    """When the next tick is due, and what time it is on the host by the newest of its events."""
-
-    def __init__(self, every_s: float) -> None:
-        self._every_s = every_s
-        self._due_s = time.monotonic() + every_s
-        self._clock = SourceClock()
-
-    def heard(self, event: AnyEvent) -> None:
-        """Learn the host's clock from its own events: it stands still while the host sleeps."""
-        if isinstance(event, Hello):
-            self._clock.reset()
-        if isinstance(event, FROM_HOST):
-            self._clock.take(event.mono_s, event.client_s)
-
-    def left_s(self) -> float:
-        """Seconds until the next tick is due."""
-        return max(0.0, self._due_s - time.monotonic())
-
-    def tick(self) -> Tick:
-        """Make a tick for now and set the next one."""
-        now_s = time.monotonic()
-        self._due_s = max(self._due_s + self._every_s, now_s)
-        mono_s = self._clock.source_s(now_s)
-        return Tick(mono_s=now_s if mono_s is None else mono_s, wall_s=time.time(), client_s=now_s)

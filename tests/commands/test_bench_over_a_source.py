@@ -11,8 +11,9 @@ import pytest
 from msgspec.structs import replace
 from tminus_command import Tminus
 
+from tui.bench.report import exit_code
 from tui.benchmark import BenchProgress, BenchSpec
-from tui.commands.bench import Listeners, bench
+from tui.commands.bench import Heard, Listeners, bench
 from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import AnyRequest, BenchCancelRequest, BenchRequest, FollowRequest, WatchRequest
 from tui.transport.agent_source import AgentSource
@@ -161,9 +162,7 @@ def _link(state: State) -> Link:
     ("events", "sentence"),
     [
         ([_link("failed")], "the link is failed"),
-        ([_link("connecting"), _link("up"), _link("lost"), _link("up")], "the link is lost"),
         ([_link("lost"), _link("closed")], "the link is closed"),
-        ([_link("up"), Goodbye(mono_s=0.0, wall_s=0.0, sentence="no ping")], "no ping"),
         ([_link("up")], "the source ended before the benchmark did"),
     ],
 )
@@ -173,6 +172,32 @@ async def test_a_source_that_ends_first_gives_a_failed_result(events: list[AnyEv
     assert (result.outcome, result.completed, result.sentence) == ("failed", 0, sentence)
     assert result.ttft_ms.mean is None
     assert others
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([_link("connecting"), _link("up"), _link("lost"), _link("up")], "the link is lost"),
+        ([_link("up"), Goodbye(mono_s=0.0, wall_s=0.0, sentence="no ping")], "no ping"),
+        ([_link("up"), _link("failed")], "the link is failed"),
+    ],
+)
+async def test_a_link_that_is_lost_under_a_run_gives_a_cut_result(events: list[AnyEvent], why: str) -> None:
+    result = await bench(Told(*events), _request("http://h:1"), Listeners())
+    assert (result.outcome, result.completed) == ("cut", 0)
+    assert result.sentence == f"nothing was measured yet; {why}"
+    assert exit_code(result) == 4
+
+
+async def test_a_link_that_was_there_before_the_run_began_cuts_it_too() -> None:
+    source = Told(_link("up"), _link("lost"), _link("up"), ends=False)
+    heard = Heard(source)
+    assert await heard.next() == _link("up")
+    async with asyncio.timeout(5):
+        result = await bench(source, _request("http://h:1"), Listeners(), heard=heard)
+    await heard.close()
+
+    assert result.outcome == "cut"
 
 
 async def test_a_cancelled_run_without_an_answer_is_a_result_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,9 @@ from tui.commands.screen import LOST, SessionView, follow
 from tui.screens.question import QuestionScreen
 from tui.session import Session
 from tui.settings import Choices
+from tui.transport import bootstrap
+from tui.transport.bootstrap import Command, Started
+from tui.transport.pipe import Pipe
 from widgets.lines import text_of
 from widgets.question_pane import QuestionPane
 
@@ -100,6 +103,28 @@ async def test_a_password_that_is_asked_late_may_be_wrong_once(
         report = watch.app.view.bug_report()
     assert server.tried == ["wrong", "hunter2"]
     assert "hunter2" not in report
+
+
+async def test_the_dialog_is_gone_once_the_login_succeeded_however_long_the_agent_takes(
+    start_asking_server: StartAskingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, reached = asyncio.Event(), asyncio.Event()
+
+    async def slow(pipe: Pipe, command: Command, timeout_s: float, place: str) -> Started:
+        reached.set()
+        await go_on.wait()
+        return await usual(pipe, command, timeout_s, place)
+
+    usual = bootstrap._converse  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(bootstrap, "_converse", slow)
+    server = await start_asking_server(Wanted(password="hunter2"))
+    async with watched(server.config_file) as watch:
+        await watch.asked(PASSWORD)
+        await watch.answer("hunter2")
+        await asyncio.wait_for(reached.wait(), SOON_S)
+        await watch.link("connecting")
+        go_on.set()
+        await watch.link("up")
 
 
 async def test_prompts_of_the_server_come_one_after_another_under_its_words(

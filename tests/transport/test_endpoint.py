@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.events import Outcome, Probe, Rung
+from tui.events import Notice, Outcome, Probe, Rung
 from tui.requests import ProbePlan
 from tui.transport.endpoint import EndpointSource
 from tui.transport.pace import Pace
@@ -87,6 +87,16 @@ async def probes(plan: ProbePlan, until: Callable[[Probe], bool]) -> list[Probe]
 
 def on(rung: str) -> Callable[[Probe], bool]:
     return lambda probe: probe.rung == rung
+
+
+async def test_it_is_said_what_a_url_alone_does_not_show(free_port: int) -> None:
+    source = EndpointSource(ProbePlan(url=f"http://127.0.0.1:{free_port}"))
+    async with asyncio.timeout(10), aclosing(aiter(source)) as events:
+        told = await anext(event async for event in events if isinstance(event, Notice))
+
+    assert told.sentence == (
+        "a URL alone shows readiness and benchmarks; name a HOST to see GPUs, processes and the log"
+    )
 
 
 async def test_a_ready_server_is_climbed_to_its_first_token() -> None:

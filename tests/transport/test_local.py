@@ -96,7 +96,7 @@ async def test_writing_to_a_process_that_ended_is_void_and_told_by_drain() -> No
     while await drains(pipe):
         pipe.write(b"x" * 65536)
         await asyncio.sleep(0)
-    with pytest.raises(LinkFault) as caught:
+    with pytest.raises(LinkFault, match="the process on this machine has ended") as caught:
         await pipe.drain()
 
     assert (caught.value.fault, caught.value.retry) == ("lost", True)

@@ -152,8 +152,22 @@ async def test_a_cut_that_the_program_ends_with_0_is_a_lost_link_and_is_taken_up
     lost = await watching.find(Link, lambda link: link.state == "lost")
     await watching.find(Hello, lambda hello: hello.pid != first.pid)
 
-    assert lost.fault == "lost"
+    assert (lost.fault, lost.sentence) == ("lost", "the link to the agent ended")
     await gone([first.pid])
+
+
+async def test_an_agent_that_was_killed_with_its_container_is_said_to_be_and_is_taken_up_again(
+    wrapped_here: WrappedHost, watch: Start
+) -> None:
+    watching = watch("docker", local_opener())
+    first = await watching.find(Hello)
+    os.kill(first.pid, signal.SIGKILL)
+    lost = await watching.find(Link, lambda link: link.state == "lost")
+    await watching.find(Hello, lambda hello: hello.pid != first.pid)
+
+    assert lost.sentence.startswith(
+        "the agent in docker:vllm was killed: the container may have been stopped"
+    )
 
 
 async def test_a_stub_that_never_gets_its_sources_ends_by_itself(

@@ -12,6 +12,7 @@ from tui.bench.workload import workload_of
 from tui.benchmark import BenchResult, BenchSpec, Percentiles
 
 WIDTH = 80
+LOST = 4
 INPUT_ALIKE = 0.1
 """Prompts whose length is off by more are told of: a chat template weighs on short ones."""
 STAGES = {"preflight": "first request", "warmup": "warming up", "measure": "measuring"}
@@ -127,7 +128,7 @@ def _server(figures: ServerFigures) -> dict[str, object]:
 def text_lines(result: BenchResult, server: ServerFigures = _UNKNOWN) -> list[str]:
     """Return the result for people, 80 columns wide: how it went, rates, latencies, circumstances."""
     lines = wrapped(f"{result.outcome}: {result.sentence}")
-    if result.completed:
+    if result.completed and result.outcome != "cut":
         lines += [*wrapped(_rates(result)), "", *_table(result), ""]
     return [*lines, *_each_wrapped(_remarks(result, server))]
 
@@ -157,7 +158,9 @@ def level_name(spec: BenchSpec) -> str:
 
 
 def exit_code(result: BenchResult) -> int:
-    """Return 0 when the run was made, 1 when no request succeeded."""
+    """Return 0 when the run was made, 1 when no request succeeded, 4 when its host was lost."""
+    if result.outcome == "cut":
+        return LOST
     return 0 if result.completed else 1
 
 

@@ -34,8 +34,8 @@ class Workload:
 
 
 def goes_on_after(result: BenchResult) -> bool:
-    """Whether the next level of a sweep is run: one that was cancelled, or gave no figures, ends it."""
-    return result.outcome != "cancelled" and result.completed > 0
+    """Whether the next level of a sweep is run: one that was cancelled or cut or gave no figures ends it."""
+    return result.outcome not in ("cancelled", "cut") and result.completed > 0
 
 
 def workload_of(spec: BenchSpec) -> str:

@@ -44,6 +44,11 @@ class ScreenAsker:
             raise GivenUp
         return typed.text
 
+    def logged_in(self) -> None:
+        """Let go of the dialog: the host's agent may take its time, and asks nothing."""
+        if self._dialogs is not None and self._said:
+            self._dialogs.over(self._host)
+
     def login_over(self, why: str) -> list[str]:
         """Let go of the dialog, or say there why it failed; return what was said after its question."""
         if self._dialogs is None or not self._said:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 
+from tui.bench.cut import cut_result
 from tui.benchmark import BenchProgress, BenchRecords, BenchResult
 from tui.events import AnyEvent, Goodbye, Link
 from tui.requests import BenchCancelRequest, BenchRequest
@@ -27,11 +28,15 @@ class Listeners:
 
 
 class Heard:
-    """The events of a source, one at a time. A wait can be given up; the event comes the next time."""
+    """The events of a source, one at a time. A wait can be given up; the event comes the next time.
+
+    ``is_up``: the link is, by the newest event of it.
+    """
 
     def __init__(self, source: Source) -> None:
         self._events: AsyncIterator[AnyEvent] = aiter(source)
         self._coming: asyncio.Task[AnyEvent | None] | None = None
+        self.is_up = False
 
     async def next(self, *others: "asyncio.Task[object]", timeout_s: float | None = None) -> AnyEvent | None:
         """Return the next event; None when one of the others was done first or the time is over.
@@ -46,6 +51,8 @@ class Heard:
         event = coming.result()
         if event is None:
             raise SourceEnded
+        if isinstance(event, Link):
+            self.is_up = event.state == "up"
         return event
 
     async def close(self) -> None:
@@ -70,8 +77,8 @@ async def bench(
 ) -> BenchResult:
     """Run one benchmark and return its result; ``heard`` goes on being heard, the caller closes the source.
 
-    A result comes in every case: when the source ends or its link is lost, the run is lost with it, and the
-    result says so. Set ``cancelled`` to end the run early; what was measured comes as a cancelled result.
+    A result comes in every case: where the link is lost the run is cut, and the result says how far it was.
+    Set ``cancelled`` to end the run early; what was measured comes as a cancelled result.
     """
     mine = heard or Heard(source)
     wish = asyncio.create_task(_set(cancelled or asyncio.Event()))
@@ -113,7 +120,7 @@ async def _result(
     heard: Heard, request: BenchRequest, listeners: Listeners, wish: "asyncio.Task[object]"
 ) -> BenchResult | None:
     """Return the result, None when the wish to end came first."""
-    reached = False
+    reached, progress = heard.is_up, None
     while not wish.done():
         try:
             event = await heard.next(wish)
@@ -121,10 +128,13 @@ async def _result(
             return without_figures(request, "failed", "the source ended before the benchmark did")
         if isinstance(event, BenchResult) and event.run == request.run:
             return event
+        progress = event if isinstance(event, BenchProgress) and event.run == request.run else progress
         if event is None or _told(event, listeners):
             continue
         reached = reached or (isinstance(event, Link) and event.state == "up")
         sentence = _end_of(event, reached=reached)
+        if sentence and reached:
+            return cut_result(request.run, request.spec, progress, sentence, event, request.measured_on)
         if sentence:
             return without_figures(request, "failed", sentence)
     return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tui.bench.cut import can_be_baseline
 from tui.bench.report import level_name, wrapped
 from tui.benchmark import BenchComparison, BenchResult
 from tui.runs.entry import difference_words
@@ -30,17 +31,17 @@ def _told_of(result: BenchResult, compared: BenchComparison) -> list[str]:
     if result.spec.levels > 1:
         against = f"; {compared.sentence}" if compared.against else ""
         return [f"{level_name(result.spec)}: kept as run {compared.run}{against}"]
-    return list(told(compared, can_be_baseline=bool(result.completed)))
+    return list(told(compared, has_figures=can_be_baseline(result)))
 
 
-def told(compared: BenchComparison, *, can_be_baseline: bool) -> Iterator[str]:
+def told(compared: BenchComparison, *, has_figures: bool) -> Iterator[str]:
     """Give what the ledger says of a run that was kept: its id, and how it stands to the baseline.
 
-    ``can_be_baseline`` is False where no request of it succeeded.
+    ``has_figures`` is False where no request of it succeeded, or it was cut: then it can be no baseline.
     """
     run = compared.run
     if not compared.against:
-        hint = f" (tminus baseline {run} makes it the baseline)" if can_be_baseline else ""
+        hint = f" (tminus baseline {run} makes it the baseline)" if has_figures else ""
         yield f"kept as run {run}; {compared.sentence}{hint}"
         return
     yield f"kept as run {run}; against the baseline {compared.against}, A, it is B:"

@@ -7,7 +7,7 @@ import uuid
 
 from msgspec.structs import replace
 
-from tui.bench.report import exit_code, json_object, level_lines, text_lines
+from tui.bench.report import LOST, exit_code, json_object, level_lines, text_lines
 from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchProgress, BenchRecords, BenchResult, BenchSpec
 from tui.commands import bench_keep, bench_plan, start
@@ -29,7 +29,6 @@ from tui.watch.proving import prove_request
 from tui.watch.state import WatchState
 
 CLOSE_S = 5.0
-LOST = 4
 BENCH = (BenchProgress, BenchRecords, BenchResult)
 
 

@@ -16,6 +16,7 @@ from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.signals import Evidence
 from tui.terminal import exit_signals
+from tui.transport.faults import sentence_of
 from tui.watch.diagnosing import Wanted
 from tui.watch.diagnosis import Group, name_of
 from tui.watch.state import WatchState
@@ -29,9 +30,6 @@ SERVER_S = 10.0
 """So long after the host answered a server has to be found."""
 LOG_S = 6.0
 """So long its log may take to tell where the load stands."""
-NO_PYTHON = (
-    "there is no python3 (3.8 or newer) on the host: a diagnosis needs tminus' agent, which runs in it"
-)
 SETTLE_S = 1.5
 JUDGE_S = LEAST_QUIET_S + 2.0
 LONGEST_S = 180.0
@@ -201,7 +199,7 @@ async def _look(session: Session, teller: Teller) -> Ended:
         if found is not None and (not state.judging.proofs or wait.judged()):
             return Ended(0) if found else Ended(FAILED, "nothing could be read")
         if state.without_python:
-            return Ended(FAILED, NO_PYTHON)
+            return Ended(FAILED, sentence_of("shell_no_diagnosis"))
         if not asked and wait.over(state):
             plan = session.diagnosis_wanted()
             if isinstance(plan, str):

@@ -108,7 +108,7 @@ def _result(bench: BenchState) -> BenchPanel:
 def _mood(result: BenchResult) -> Mood:
     if result.fault == "busy":
         return Mood.WARNING
-    moods = {"done": Mood.GOOD, "failed": Mood.BAD, "cancelled": Mood.WARNING}
+    moods = {"done": Mood.GOOD, "failed": Mood.BAD, "cancelled": Mood.WARNING, "cut": Mood.WARNING}
     return Mood.WARNING if result.outcome == "done" and result.failed else moods[result.outcome]
 
 
@@ -144,7 +144,7 @@ def _level(result: BenchResult) -> BenchRow:
     spec = result.spec
     name = str(spec.concurrency) if spec.rate_per_s is None else f"{spec.rate_per_s:g}/s"
     return BenchRow(
-        name if result.completed else f"{name} {result.outcome}",
+        name if result.completed and result.outcome != "cut" else f"{name} {result.outcome}",
         (
             figure(result.output_tokens_per_s),
             figure(result.ttft_ms.p50),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tui.bench.cut import can_be_baseline
 from tui.benchmark import BenchComparison, MetricRatio
 from tui.present.comparison import comparison_mood, ratio_mood
 from tui.runs.entry import difference_words
@@ -28,7 +29,7 @@ def compared_panel(panel: BenchPanel, bench: BenchState) -> BenchPanel:
         return panel
     run = compared.run
     if not compared.against:
-        hint = f"; tminus baseline {run} makes it the baseline" if result.completed else ""
+        hint = f"; tminus baseline {run} makes it the baseline" if can_be_baseline(result) else ""
         return replace(panel, notes=(*panel.notes, _kept(compared, hint)))
     ratios = {each.metric: each for each in compared.ratios}
     rows = panel.rows

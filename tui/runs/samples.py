@@ -66,6 +66,8 @@ def left_out(result: BenchResult) -> str:
     spec = result.spec
     if result.outcome == "cancelled":
         return "cancelled"
+    if result.outcome == "cut":
+        return "cut off with its link"
     if result.others_running or result.fault == "busy":
         return "made while others used the server"
     if result.outcome == "failed" or not result.completed:

@@ -158,7 +158,7 @@ class AgentSource:
         while not self._closed.is_set():
             yield self._link("connecting", "connecting")
             begun_s = time.monotonic()
-            fault = told("closed")
+            fault: LinkFault | None = None
             try:
                 async with aclosing(self._session()) as session:
                     async for event in session:
@@ -167,7 +167,7 @@ class AgentSource:
                 fault = self._explained(ended)
             for notice in self._noted():
                 yield notice
-            if self._closed.is_set():
+            if fault is None or self._closed.is_set():
                 break
             if not self._tries_again(fault):
                 self.rests = self._stays

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from asyncssh import SSHKey
@@ -35,6 +35,15 @@ class Asker(Protocol):
 
     def tell(self, line: str) -> None:
         """Say one line beside a question."""
+        ...
+
+
+@runtime_checkable
+class AskerUntilLogin(Asker, Protocol):
+    """An Asker that is told when the login has succeeded, before anything is started on the host."""
+
+    def logged_in(self) -> None:
+        """Take note that this login will ask nothing more."""
         ...
 
 

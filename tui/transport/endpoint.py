@@ -27,6 +27,7 @@ from tui.transport.answers import (
     words_of_status,
 )
 from tui.transport.clean import clean
+from tui.transport.faults import sentence_of
 from tui.transport.pace import Pace
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ class EndpointSource:
             client_s=now_s,
             level="info",
             about="endpoint",
-            sentence="a URL alone shows readiness and benchmarks; "
-            "name a HOST to see GPUs, processes and the log",
+            sentence=sentence_of("url_alone"),
         )
         async with self._client() as client:
             while not self._closed.is_set():

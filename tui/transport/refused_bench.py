@@ -6,8 +6,6 @@ from typing import Literal
 from tui.benchmark import NO_SAMPLES, BenchResult
 from tui.requests import BenchRequest
 
-NO_PYTHON = "no benchmark without python3 on the host: name the URL alone to measure from here"
-
 
 def without_figures(
     request: BenchRequest, outcome: Literal["failed", "cancelled"], sentence: str

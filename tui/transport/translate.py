@@ -11,7 +11,7 @@ from tui.agent.mask import mask_text
 from tui.events import AnyEvent
 from tui.requests import LogPosition
 from tui.transport.clean import LineSplitter, clean
-from tui.transport.faults import fault
+from tui.transport.faults import fault, sentence_of
 
 # What a session at most needs: the processes of a large tree with their arguments and environments.
 _LINE_BYTES = 16 * 1024 * 1024
@@ -153,7 +153,7 @@ class Translator:
             "client_s": client_s,
             "level": "info",
             "about": "agent",
-            "sentence": f"the agent sends {clean(kind)!r}, which this version does not know",
+            "sentence": sentence_of("newer_agent", what=kind),
         }
         return events.convert(notice)
 

@@ -2,7 +2,7 @@
 
 from tui.transport.pipe import LinkFault, Opener, Pipe
 from tui.transport.wrapper import Wrapper
-from tui.transport.wrapper_faults import end_fault, fault, last_words
+from tui.transport.wrapper_end import end_fault, fault, last_words
 
 TIMEOUT_S = 30.0
 """How long the first word may take: kubectl asks for credentials first, srun waits for the controller."""

@@ -15,12 +15,22 @@ from tui.benchmark import (
 BUSY = "busy"
 
 
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """A run that was under way when its link was lost, and the last that was heard of it."""
+
+    run: str
+    spec: BenchSpec
+    progress: BenchProgress | None
+
+
 @dataclass(slots=True)
 class BenchState:
     """``armed``: to be fired at ready. ``running`` is the run under way, ``results`` oldest first.
 
     ``profile`` is what the key fires ("" before one was chosen), ``spec`` what the run under way asks.
     ``records`` are the requests of the newest run, ``comparisons`` what the ledger says of runs, by run.
+    ``cut_off`` is the newest run that was cut with its link: whoever fired it makes a result of it.
 
     What the person chose comes as an event where it is recorded; where it is not (a demo's live server), who
     fires calls ``arm``, ``disarm`` and ``started``.
@@ -34,6 +44,7 @@ class BenchState:
     results: list[BenchResult] = field(default_factory=list[BenchResult])
     records: list[BenchRecord] = field(default_factory=list[BenchRecord])
     comparisons: dict[str, BenchComparison] = field(default_factory=dict[str, BenchComparison])
+    cut_off: CutOff | None = None
     _records_of: str = ""
 
     @property
@@ -96,7 +107,9 @@ class BenchState:
 
     def cut(self) -> bool:
         """Forget the run under way, whose agent is gone; return whether there was one."""
-        running = self.running
+        running, spec = self.running, self.spec
+        if running is not None and spec is not None:
+            self.cut_off = CutOff(running, spec, self.progress)
         self.running = self.spec = self.progress = None
         return running is not None
 

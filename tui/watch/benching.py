@@ -5,10 +5,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tui.bench.cut import cut_result
 from tui.bench.workload import Workload, goes_on_after
 from tui.benchmark import BenchResult, BenchSpec
 from tui.engines.counters import counters_for
+from tui.events import AnyEvent, Link
 from tui.requests import BenchRequest, ProbePlan
+from tui.watch.bench import CutOff
 from tui.watch.meaning import Meaning
 
 
@@ -20,6 +23,7 @@ class Benching:
         self.chosen = workloads[0]
         self._left: deque[BenchSpec] = deque()
         self._run: str | None = None
+        self._cut: CutOff | None = None
 
     def choose(self, name: str) -> bool:
         """Choose a workload; False when there is none of that name."""
@@ -60,6 +64,15 @@ class Benching:
         if not goes_on_after(result):
             self._left.clear()
         return bool(self._left)
+
+    def cut(self, state: Meaning, event: AnyEvent) -> BenchResult | None:
+        """Return the result of a run that this event's loss of the link has cut, None where there is none."""
+        cut = state.bench.cut_off
+        if cut is None or cut is self._cut or not isinstance(event, Link) or event.state == "closed":
+            return None
+        self._cut = cut
+        where = "this_machine" if state.url_alone else "server_host"
+        return cut_result(cut.run, cut.spec, cut.progress, event.sentence, event, where)
 
     def stop(self) -> None:
         """Let what is left of the chain not run."""

@@ -15,7 +15,7 @@ from wrapped_host import WrappedHost
 
 from tui.events import Link, Log, LogSource, Notice, Processes
 from tui.requests import FollowRequest
-from tui.transport.container_log import reader
+from tui.transport.container_log import command, reader
 from tui.transport.local import local_opener
 from tui.transport.pipe import Pipe
 from tui.transport.wrapper import Kind
@@ -174,6 +174,23 @@ async def test_what_was_rotated_away_meanwhile_is_a_gap(wrapped_here: WrappedHos
     (gap,) = watch.gaps
     assert (gap.why, gap.lost_bytes) == ("unknown", None)
     assert "may be missing: `kubectl logs -n prod llm-0` has no longer what came last" in gap.sentence
+
+
+async def test_of_a_log_that_is_too_long_the_last_lines_are_read_and_that_is_said(
+    wrapped_here: WrappedHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (command, reader):
+        monkeypatch.setattr(module, "BACKLOG_LINES", 3)
+    keep(wrapped_here.log, *(record(f"{number}\n") for number in range(5)))
+    async with log_watch("docker") as watch:
+        await watch.until(lambda: watch.lines)
+        keep(wrapped_here.log, record("new\n"))
+        await watch.until(lambda: watch.gaps)
+
+    assert watch.lines == ["2", "3", "4", "new"]
+    assert [gap.sentence for gap in watch.gaps] == [
+        "only the last 3 lines of `docker logs vllm` are read: it is too long"
+    ]
 
 
 async def test_a_rotation_that_ends_the_command_loses_nothing_that_was_read(

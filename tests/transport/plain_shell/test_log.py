@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from tui.agent import wire
-from tui.events import Gap
+from tui.events import Gap, LogSource
 from tui.requests import FollowRequest, WatchRequest
 from tui.transport.bootstrap import Started
 from tui.transport.local import local_opener
@@ -96,6 +96,7 @@ def test_asked_to_skip_it_goes_on_at_the_last_line_and_tells_what_is_left_out() 
 
     gap = shell.gaps[0]
     assert (gap.why, gap.lost_bytes) == ("skipped", len(b"first\n" + FLOOD) - read)
+    assert gap.sentence.endswith("of /a are not read: skipped to its end, as asked")
     assert b"".join(piece.data for piece in shell.pieces) == UNFINISHED + b"ne\nnew\n"
     assert [piece.fresh for piece in shell.pieces] == [True, False]
     assert [piece.behind_bytes for piece in shell.pieces] == [0, 0]
@@ -134,6 +135,16 @@ def test_a_skip_while_the_backlog_is_fetched_reads_on_at_the_end() -> None:
 
     assert [(gap.why, gap.lost_bytes) for gap in shell.gaps] == [("skipped", len(FLOOD) * 4)]
     assert b"".join(piece.data for piece in shell.pieces) == UNFINISHED
+
+
+def test_a_log_that_the_shell_may_not_read_is_tried_again() -> None:
+    shell = Shell()
+    shell.log.step(0.0)
+    shell.log.opened("unreadable")
+
+    (told,) = shell.told
+    assert isinstance(told, LogSource)
+    assert (told.state, told.sentence) == ("unreadable", "/a cannot be read by this user; trying again")
 
 
 def test_what_was_in_the_file_before_is_told_as_late_and_what_comes_is_not() -> None:

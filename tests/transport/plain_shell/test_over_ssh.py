@@ -154,6 +154,7 @@ async def test_another_file_after_a_cut_is_read_from_its_beginning_and_the_gap_i
     lines = [line for event in watching.events if isinstance(event, Log) for line in event.lines]
 
     assert (gap.why, gap.lost_bytes) == ("replaced", None)
+    assert gap.sentence == f"{log} is another file than before: lines of the one before may be lost"
     assert lines == ["one", "another file", "that is longer"]
 
 

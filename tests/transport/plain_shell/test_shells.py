@@ -101,6 +101,7 @@ async def test_a_truncated_log_is_read_anew_and_that_lines_may_be_lost_is_said(
     gap = await watching.find(Gap)
 
     assert (gap.why, gap.lost_bytes) == ("truncated", None)
+    assert gap.sentence == f"{log} was truncated: what was written shortly before may be lost"
     assert lines(watching) == ["one", "two", "new"]
 
 

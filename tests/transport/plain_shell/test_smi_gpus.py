@@ -127,7 +127,7 @@ def test_a_row_that_stays_away_is_of_a_lost_gpu_and_one_that_is_late_is_not(smi:
     for _ in range(10):
         smi.round(gpu(0))
 
-    assert smi.samples()[1].state == "lost"
+    assert (smi.samples()[1].state, smi.samples()[1].sentence) == ("lost", "nvidia-smi lists it no longer")
 
 
 def test_carriage_returns_and_escapes_are_no_part_of_a_cell(smi: Smi) -> None:
@@ -209,6 +209,7 @@ def test_its_silence_is_told_and_no_second_one_is_started(smi: Smi) -> None:
     assert not smi.told
     smi.round(wait_s=2.0)
     assert (smi.driver().state, smi.driver().silent_s) == ("silent", FIRST_OUTPUT_S + 1)
+    assert smi.driver().sentence.startswith("nvidia-smi has printed nothing for 46 s since it was started")
     assert smi.gpus.command(smi.now_s) is None
     for _ in range(20):
         smi.round(wait_s=0.1)
@@ -218,6 +219,7 @@ def test_its_silence_is_told_and_no_second_one_is_started(smi: Smi) -> None:
     smi.round(wait_s=SILENT_S + 2)
 
     assert smi.driver().state == "silent"
+    assert smi.driver().sentence.startswith("nvidia-smi has printed nothing for 18 s since its last line")
 
 
 def test_the_first_line_may_take_30_s() -> None:

@@ -131,6 +131,18 @@ async def test_accept_new_adds_an_unknown_key_and_refuses_a_changed_one(
     assert "HAS CHANGED" in await _refused(open_over, ssh_server, options)
 
 
+async def test_a_key_that_cannot_be_added_lets_in_and_that_is_said(
+    ssh_server: SshServer, open_over: OpenOver, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "known_hosts"
+    ssh_server.configure(f"UserKnownHostsFile {place}")
+    options = SshOptions(config_file=ssh_server.config_file, accept_new=True, notice=said.append)
+    assert await (await open_over(ssh_server, ["true"], options=options)).close() == 0
+    assert f"could not be added to {place}: Not a directory" in said[-1]
+
+
 async def test_a_hashed_name_is_written_where_the_user_wants_it(
     ssh_server: SshServer, open_over: OpenOver, needs: Callable[[str], str]
 ) -> None:

@@ -10,6 +10,7 @@ from tui.requests import AnyRequest, FollowRequest
 from tui.streams import Pump
 from tui.transport.container_log.reader import Container, LogReader
 from tui.transport.container_log.telling import Telling
+from tui.transport.faults import sentence_of
 from tui.transport.translate import HostClock
 
 _QUEUE_EVENTS = 64
@@ -125,8 +126,5 @@ class LogBeside:
 
     def _no_log(self) -> LogSource:
         name = self._container.wrapper.name.partition("/")[0]
-        return Telling(f"job {name}", self._clock).source(
-            "not_a_file",
-            "the server's output goes to Slurm, which hands it to the step's own srun or file alone: name "
-            f"that file with --log (StdOut in `scontrol show job {name}`)",
-        )
+        words = sentence_of("log_of_job", job=name)
+        return Telling(f"job {name}", self._clock).source("not_a_file", words)

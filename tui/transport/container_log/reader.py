@@ -15,10 +15,11 @@ from tui.transport.container_log.command import (
     rfc3339,
     shown_command,
 )
-from tui.transport.container_log.faults import Refusal, refusal
+from tui.transport.container_log.refusal import Refusal, of_link, refusal
 from tui.transport.container_log.resume import Seen
 from tui.transport.container_log.stamped import DOCKER_PIECE_BYTES, Entry, StampedLines
 from tui.transport.container_log.telling import Telling
+from tui.transport.faults import sentence_of
 from tui.transport.pipe import LinkFault, Opener, Pipe
 from tui.transport.translate import HostClock
 from tui.transport.wrapper import Wrapper
@@ -90,7 +91,7 @@ class LogReader:
                         yield event
                 refused = self._ended
             except LinkFault as fault:
-                refused = _of_link(fault)
+                refused = of_link(fault)
             if self._closed:
                 return
             for event in self._refusal_told(refused):
@@ -138,25 +139,24 @@ class LogReader:
         new = [entry for entry in entries if self._seen.is_new(entry)]
         if new or lines.unfinished:
             events += self._open_told()
-        if new and self._seen.misses():
+        if new and self._seen.misses() and before_ns is not None:
             events.append(self._gap(before_ns, new[0].stamp_ns))
         events += self._telling.told(new, lines.unfinished)
         return events + self._backlog_told(entries)
 
     def _open_told(self) -> list[AnyEvent]:
         """Say where the log comes from: before its first line, and where it had been said not to be read."""
-        sentence = f"reading the container's log by `{self._command}`"
-        if self._said == sentence:
+        reading = f"reading the container's log by `{self._command}`"
+        if self._said == reading:
             return []
-        self._said = sentence
+        self._said = reading
         begun: list[AnyEvent] = [] if self._telling.lines else [self._telling.begun()]
-        return [self._telling.source("open", sentence), *begun]
+        return [self._telling.source("open", reading), *begun]
 
-    def _gap(self, before_ns: int | None, after_ns: int) -> AnyEvent:
-        lines = [] if before_ns is None else [f"between {rfc3339(before_ns)} and {rfc3339(after_ns)}"]
-        where = " ".join(["what was written", *lines])
-        sentence = f"{where} may be missing: `{self._command}` has no longer what came last (rotated away?)"
-        return self._telling.gap("unknown", sentence)
+    def _gap(self, before_ns: int, after_ns: int) -> AnyEvent:
+        before, after = rfc3339(before_ns), rfc3339(after_ns)
+        words = sentence_of("log_rotated_away", before=before, after=after, command=self._command)
+        return self._telling.gap("unknown", words)
 
     def _backlog_told(self, entries: list[Entry]) -> list[AnyEvent]:
         """Say that older lines are not read, once the lines of before have come to the limit."""
@@ -169,8 +169,8 @@ class LogReader:
         self._backlog_until_ns = None
         if self._backlog < BACKLOG_LINES:
             return []
-        sentence = f"only the last {BACKLOG_LINES} lines of `{self._command}` are read: it is too long"
-        return [self._telling.gap("backlog", sentence)]
+        words = sentence_of("log_too_long", lines=BACKLOG_LINES, command=self._command)
+        return [self._telling.gap("backlog", words)]
 
     def _refusal_told(self, refused: Refusal) -> list[AnyEvent]:
         """Say why the log is not read, once; a tool that merely ended is started again."""
@@ -208,13 +208,6 @@ async def _ping(pipe: Pipe) -> None:
             await asyncio.sleep(PING_INTERVAL_S)
     except LinkFault:
         return  # read() tells of it
-
-
-def _of_link(fault: LinkFault) -> Refusal:
-    """Return what a fault of the way there means for the log: of a lost link the agent tells already."""
-    if fault.fault == "lost" or fault.retry:
-        return Refusal("", passing=True)
-    return Refusal(f"no log of the container: {fault.sentence}", passing=False)
 
 
 def _delay_s(tries: int) -> float:

@@ -24,7 +24,7 @@ from tui.requests import (
 )
 from tui.transport.bootstrap import ON_HOST, Started, said
 from tui.transport.connection import WireLog
-from tui.transport.faults import fault
+from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import LinkFault
 from tui.transport.plain_shell.clock import ShellClock, seconds
 from tui.transport.plain_shell.frames import Frames, Said
@@ -32,15 +32,11 @@ from tui.transport.plain_shell.gpus import SmiGpus
 from tui.transport.plain_shell.hello import ShellHello
 from tui.transport.plain_shell.log import Message, ShellLog
 from tui.transport.plain_shell.prober import Prober
-from tui.transport.refused_bench import NO_PYTHON, without_figures
+from tui.transport.refused_bench import without_figures
 from tui.transport.wake import ANSWER_S, Wake
 
 _READ_BYTES = 64 * 1024
 _STEP_S = 0.1
-NO_GROUP = (
-    "nvidia-smi is not started there: the shell leads no process group and setsid is missing, so it could be "
-    "left behind"
-)
 
 
 class ShellConnection:
@@ -88,7 +84,7 @@ class ShellConnection:
             case SkipRequest():
                 self._log.skip()
             case BenchRequest():
-                self._tell(without_figures(request, "failed", NO_PYTHON))
+                self._tell(without_figures(request, "failed", sentence_of("shell_no_benchmark")))
             case ByeRequest():
                 self._order("x")
             case _:
@@ -227,7 +223,7 @@ class ShellConnection:
         if self._watch is not None and self._watch.gpus:
             self._gpus = SmiGpus(self._watch.interval_s)
             if not self._hello.leads:
-                self._tell_all(self._gpus.stop(at, NO_GROUP))
+                self._tell_all(self._gpus.stop(at, sentence_of("shell_no_group")))
         self._ask()
 
     def _pong(self, words: str) -> None:

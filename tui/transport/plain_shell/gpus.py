@@ -7,6 +7,7 @@ from typing import Literal
 
 from tui.events import AnyEvent, GpuDetails, GpuDriver, GpuFact, GpuFacts, Gpus, GpuSample, Notice
 from tui.transport.clean import clean
+from tui.transport.faults import sentence_of
 from tui.transport.plain_shell import smi_words
 from tui.transport.plain_shell.clock import Moment
 from tui.transport.smi_row import NAMES, Row, row_detail, row_fact, row_sample, told_lost, told_trouble
@@ -137,7 +138,7 @@ class SmiGpus:
             self._add(lost, row, at)
         if line not in self._told and self._facts and len(self._told) < _TOLD:
             self._told.add(line)
-            yield _notice(at, "warning", f"nvidia-smi says: {line[:_SAID]}")
+            yield _notice(at, "warning", sentence_of("smi_says", line=line[:_SAID]))
 
     def _add(self, index: int, row: Row, at: Moment) -> None:
         self._round_s = self._round_s if self._round else at.mono_s
@@ -201,7 +202,7 @@ class SmiGpus:
         if found and len(self._odd) < _TOLD:
             self._odd |= found.keys()
             said = [f"{self._fields.get(f, f)} of GPU {i}: {c or 'nothing'}" for (f, c), i in found.items()]
-            yield _notice(at, "info", f"no number from nvidia-smi, so not known: {'; '.join(said)}"[:600])
+            yield _notice(at, "info", sentence_of("smi_no_number", cells="; ".join(said))[:600])
 
     def _tell_driver(
         self, at: Moment, state: DriverState, sentence: str, code: int | None = None
@@ -259,5 +260,5 @@ def _missing(fact: GpuFact) -> GpuSample:
         utilisation_pct=None,
         memory_utilisation_pct=None,
         power_w=None,
-        sentence="nvidia-smi lists it no longer",
+        sentence=sentence_of("smi_gpu_unlisted"),
     )

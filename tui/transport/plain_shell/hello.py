@@ -5,16 +5,12 @@ from typing import Literal
 from tui.agent import wire
 from tui.events import Hello, Notice
 from tui.transport.clean import clean
+from tui.transport.faults import sentence_of
 from tui.transport.plain_shell.clock import Moment, seconds
 from tui.transport.plain_shell.web_answer import Tool
 
-MISSING = (
-    "no python3 (3.8 or newer) on {host}: GPUs by nvidia-smi and the log alone; no processes, verdict, "
-    "diagnosis or benchmark; name the server by --port and --log"
-)
 NO_PYTHON = "no_python"
 """What these notices are about."""
-NO_WEB = "neither curl nor wget on {host}: whether the server is ready is not known, only its log may tell"
 _UNKNOWN_UID = -1
 _TOOLS: tuple[Tool, ...] = ("curl", "wget", "busybox")
 
@@ -73,18 +69,18 @@ class ShellHello:
     def notices(self, at: Moment, *, asks: bool) -> list[Notice]:
         """Return what is not there; ``asks``: whether a server is to be asked for its readiness."""
         host = self.said("host") or "the host"
-        found = [_notice(at, "info", MISSING.format(host=host))]
-        return [*found, _notice(at, "warning", NO_WEB.format(host=host))] if asks else found
+        found = [_notice(at, "info", sentence_of("shell_no_python", host=host))]
+        return [*found, _notice(at, "warning", sentence_of("shell_no_web", host=host))] if asks else found
 
 
-def _notice(at: Moment, level: Literal["info", "warning"], sentence: str) -> Notice:
+def _notice(at: Moment, level: Literal["info", "warning"], words: str) -> Notice:
     return Notice(
         mono_s=at.mono_s,
         wall_s=at.wall_s,
         client_s=at.client_s,
         level=level,
         about=NO_PYTHON,
-        sentence=sentence,
+        sentence=words,
     )
 
 

@@ -15,6 +15,7 @@ from tui.agent.tail.report import in_words
 from tui.agent.tail.start import compiled
 from tui.events import AnyEvent, Gap, LogSource, Notice
 from tui.requests import FollowRequest, LogPosition
+from tui.transport.faults import sentence_of
 from tui.transport.plain_shell.backlog import Backlog
 from tui.transport.plain_shell.clock import ShellClock
 from tui.transport.translate import LogBytes
@@ -29,9 +30,9 @@ Message = AnyEvent | LogBytes
 Why = Literal["truncated", "replaced", "backlog", "skipped"]
 State = Literal["open", "missing", "unreadable", "not_a_file"]
 _STATES: dict[str, tuple[State, str]] = {
-    "missing": ("missing", "does not exist yet; waiting for it"),
-    "not_a_file": ("not_a_file", "is no file; name the file that the server writes to"),
-    "unreadable": ("unreadable", "cannot be read by this user; trying again"),
+    "missing": ("missing", "shell_log_missing"),
+    "not_a_file": ("not_a_file", "shell_log_no_file"),
+    "unreadable": ("unreadable", "shell_log_unreadable"),
 }
 
 
@@ -79,7 +80,7 @@ class ShellLog:
         self._path, self._anew, self._awaited = path, False, False
         if not path.isprintable():
             self._path = ""
-            self._notice("a log whose path holds control characters cannot be read without python3")
+            self._notice(sentence_of("shell_log_odd_name"))
         self._patterns = _compiled(request.first_lines)
         resume = request.resume
         self._resume = resume if resume is not None and resume.path == path else None
@@ -128,7 +129,7 @@ class ShellLog:
         if state != "open" or not size.isdigit():
             self._due_s = self._clock.now().client_s + _MISSING_S
             self._awaited = state == "missing"
-            self._source(*_STATES.get(state, _STATES["unreadable"]))
+            self._shut(*_STATES.get(state, _STATES["unreadable"]))
             return
         begin = self._begin(int(size))
         self._inode, self._offset, self._end = inode, begin, int(size)
@@ -191,7 +192,7 @@ class ShellLog:
         start = backlog.start()
         self._source("open", start.words)
         if start.skipped_bytes:
-            sentence = f"the first {start.skipped_bytes} bytes of {self._path} were not read"
+            sentence = sentence_of("shell_log_beginning", count=start.skipped_bytes, path=self._path)
             self._gap(start.skipped_bytes, "backlog", sentence)
         self._tell_backlog(backlog, start.offset, end)
 
@@ -233,7 +234,7 @@ class ShellLog:
         place = self._offset - len(data)
         cut = data.rfind(b"\n") + 1 or len(data)
         count = place + cut - since
-        sentence = f"{in_words(count)} of {self._path} are not read: skipped to its end, as asked"
+        sentence = sentence_of("shell_log_skipped", count=in_words(count), path=self._path)
         self._gap(count, "skipped", sentence)
         self._fresh = True
         return data[cut:]
@@ -272,13 +273,11 @@ class ShellLog:
             self._again()
 
     def _truncated(self) -> None:
-        sentence = f"{self._path} was truncated: what was written shortly before may be lost"
-        self._gap(None, "truncated", sentence)
+        self._gap(None, "truncated", sentence_of("shell_log_truncated", path=self._path))
         self._again()
 
     def _other_file(self) -> None:
-        sentence = f"{self._path} is another file than before: lines of the one before may be lost"
-        self._gap(None, "replaced", sentence)
+        self._gap(None, "replaced", sentence_of("shell_log_replaced", path=self._path))
 
     def _again(self) -> None:
         """Open the name anew and read from the beginning."""
@@ -287,10 +286,16 @@ class ShellLog:
 
     # Telling.
 
+    def _shut(self, state: State, row: str) -> None:
+        self._tell_source(state, sentence_of(row, path=self._path))
+
     def _source(self, state: State, words: str) -> None:
-        if (state, words) == self._said:
+        self._tell_source(state, f"{self._path} {words}")
+
+    def _tell_source(self, state: State, sentence: str) -> None:
+        if (state, sentence) == self._said:
             return
-        self._said = (state, words)
+        self._said = (state, sentence)
         at = self._clock.now()
         self._tell(
             LogSource(
@@ -299,7 +304,7 @@ class ShellLog:
                 client_s=at.client_s,
                 path=self._path,
                 state=state,
-                sentence=f"{self._path} {words}",
+                sentence=sentence,
             )
         )
 

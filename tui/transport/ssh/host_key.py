@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Collection
 
-from tui.transport.faults import fault
+from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh import known_hosts
 from tui.transport.ssh.config import Resolved
@@ -44,7 +44,7 @@ class HostKeyGate:
     def admits(self, algorithm: str, blob: bytes) -> bool:
         """Say whether to go on with this key."""
         for file in self.keys.unreadable:
-            self._notice(f"{file} cannot be read, so no host key in it is known")
+            self._notice(sentence_of("known_hosts_unread", file=file))
         judgement = self.keys.judge(algorithm, blob)
         if self._listed_as_revoked(blob):
             return self._refuse("host_key_revoked", algorithm, blob, Judgement("revoked"))
@@ -77,10 +77,7 @@ class HostKeyGate:
             row = "host_key_changed" if judgement.standing == "changed" else "host_key_other_type"
             return self._refuse(row, algorithm, blob, judgement)
         place = judgement.by.place if judgement.by is not None else "known_hosts"
-        self._notice(
-            f"the host key of {self._resolved.where} is not the one in {place}; "
-            "StrictHostKeyChecking no lets it pass"
-        )
+        self._notice(sentence_of("host_key_let_pass", where=self._resolved.where, place=place))
         return True
 
     def add_agreed(self, algorithm: str, blob: bytes) -> str:
@@ -105,16 +102,16 @@ class HostKeyGate:
         )
 
     def _add(self, algorithm: str, blob: bytes) -> None:
-        file = self._resolved.known_hosts[0]
+        file, where = self._resolved.known_hosts[0], self._resolved.where
         hashed = self._resolved.hash_known_hosts
         try:
             known_hosts.append(file, self.keys.name, algorithm, blob, hashed=hashed)
         except OSError as error:
-            where = self._resolved.where
-            self._notice(f"the host key of {where} could not be added to {file}: {error.strerror}")
+            self._notice(sentence_of("host_key_not_added", where=where, file=file, why=error.strerror))
         else:
-            what = f"{known_hosts.short_algorithm(algorithm)} {known_hosts.fingerprint(blob)}"
-            self._notice(f"added the host key of {self._resolved.where} to {file}: {what}")
+            short, shown = known_hosts.short_algorithm(algorithm), known_hosts.fingerprint(blob)
+            added = sentence_of("host_key_added", where=where, file=file, algorithm=short, fingerprint=shown)
+            self._notice(added)
 
     def _refuse(self, row: str, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         by, files = judgement.by, self._resolved.known_hosts

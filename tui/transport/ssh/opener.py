@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.transport.asking import Answers, Asker
-from tui.transport.faults import fault
+from tui.transport.asking import Answers, Asker, AskerUntilLogin
+from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault, Pipe
 from tui.transport.remote_shell import command_line
 from tui.transport.ssh.config import Resolved, resolve
@@ -94,6 +94,8 @@ class SshOpener:
             raise
         self._reached = True
         self._newest = pipe
+        if isinstance(self._options.asker, AskerUntilLogin):
+            self._options.asker.logged_in()
         return pipe
 
     async def beside(self, arguments: list[str]) -> Pipe:
@@ -120,9 +122,8 @@ class SshOpener:
 
     def _tell_of_unread_file(self, options: SshOptions) -> None:
         if options.ssh_cmd and options.config_file and not is_ssh(options.ssh_cmd[0]) and not self._reached:
-            options.notice(
-                f"{options.ssh_cmd[0]} is not ssh, so the SSH configuration {options.config_file} is not used"
-            )
+            program, file = options.ssh_cmd[0], options.config_file
+            options.notice(sentence_of("config_not_used", program=program, file=file))
 
     async def _choose(
         self, resolved: Resolved, arguments: list[str], library: "asyncio.Future[OpenPipe]"

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 
+from tui.transport.faults import sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault
 from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.limits import Limits
@@ -39,7 +40,7 @@ class Ways:
     def _tell_of_settings(self, resolved: Resolved, shown: str) -> None:
         if resolved.of_ssh_alone and not self._ssh_alone:
             names = ", ".join(resolved.of_ssh_alone)
-            self._notice(f"{resolved.where} is reached by {shown}: only ssh itself keeps {names}")
+            self._notice(sentence_of("ssh_keeps_more", where=resolved.where, command=shown, names=names))
         self._ssh_alone = True
 
     async def after_library(self, resolved: Resolved, arguments: list[str], first: LinkFault) -> BesidePipe:
@@ -54,7 +55,8 @@ class Ways:
                 raise
             raise first from None
         self._ssh_alone = True
-        self._notice(f"{way.where} is reached by {way.shown}: {first.for_program}")
+        why = first.for_program
+        self._notice(sentence_of("ssh_gets_further", where=way.where, command=way.shown, why=why))
         return pipe
 
     async def _over_shared(self, resolved: Resolved, arguments: list[str]) -> BesidePipe | None:
@@ -69,7 +71,6 @@ class Ways:
         where, before = resolved.where, self._shared
         self._shared = shared
         if shared and not before:
-            path = resolved.control_path
-            self._notice(f"{where} is reached over the connection that your ssh holds ({path})")
+            self._notice(sentence_of("master_used", where=where, file=resolved.control_path))
         elif before and not shared:
-            self._notice(f"the connection that your ssh held to {where} is not used any more")
+            self._notice(sentence_of("master_gone", where=where))

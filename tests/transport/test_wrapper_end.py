@@ -7,10 +7,11 @@ from stand_in_tools import TEXTS
 from wrapped_host import WrappedHost
 
 from tui.transport.bootstrap import start
+from tui.transport.faults.wrappers import ROWS
 from tui.transport.local import local_opener
 from tui.transport.pipe import LinkFault
 from tui.transport.wrapper import Kind, wrapper
-from tui.transport.wrapper_faults import TABLE, end_fault, last_words
+from tui.transport.wrapper_end import end_fault, last_words
 from tui.transport.wrapper_pipe import wrapped_opener
 
 NAMES: dict[Kind, str] = {"docker": "vllm", "podman": "vllm", "kubectl": "prod/llm-0/web", "srun": "42/n1"}
@@ -110,15 +111,15 @@ def test_a_missing_program_of_a_remote_host_is_named_by_its_shells_words(said: s
 
 def test_every_row_of_the_table_is_reached() -> None:
     """So that no row stands behind another one that takes its words."""
-    rest = {"no_program", "no_program_here", "no_python", "killed"}
+    rest = {"no_program", "no_program_here", "no_python_inside", "killed_inside"}
     sentences = [
         end_fault(wrapper(kind, NAMES[kind]), None, code, text.encode(), spoke=False)
         for kind in NAMES
         for code, text in TEXTS[kind].values()
     ]
-    found = {row for row, words in TABLE.items() if any(_fits(words.text, fault) for fault in sentences)}
+    found = {row for row, words in ROWS.items() if any(_fits(words.text, fault) for fault in sentences)}
 
-    assert set(TABLE) - found == rest
+    assert set(ROWS) - found == rest
 
 
 def test_an_agent_that_was_killed_with_its_container_is_a_lost_link() -> None:
