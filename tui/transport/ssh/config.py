@@ -7,103 +7,40 @@ import asyncio
 import os
 import shlex
 import shutil
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
 
 from tui.transport.faults import fault
+from tui.transport.pipe import LinkFault
 from tui.transport.short_command import finished
+from tui.transport.ssh import known_hosts, options
+from tui.transport.ssh.resolved import (
+    Algorithms,
+    AskRules,
+    LeftToSsh,
+    OnTheWire,
+    Resolved,
+    Strict,
+    ToAgent,
+)
 from tui.transport.ssh.target import Target, parse_target
 from tui.transport.ssh.tokens import Tokens, home_directory
+from tui.transport.ssh.words import hear
 
-Strict = Literal["yes", "ask", "accept-new", "no"]
 _STRICT: dict[str, Strict] = {
     "true": "yes", "yes": "yes", "ask": "ask", "accept-new": "accept-new",
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
 _CONFIG_TIMEOUT_S = 10.0
-_SYSTEM_FILE = "/etc/ssh/ssh_config"
-# What ssh keeps and the library does not, by the name that ssh -G prints.
-_OF_SSH_ALONE = {
-    "knownhostscommand": "KnownHostsCommand",
-    "bindaddress": "BindAddress",
-    "bindinterface": "BindInterface",
-    "pkcs11provider": "PKCS11Provider",
-    "verifyhostkeydns": "VerifyHostKeyDNS",
-    "ciphers": "Ciphers",
-    "macs": "MACs",
-    "kexalgorithms": "KexAlgorithms",
-    "pubkeyacceptedalgorithms": "PubkeyAcceptedAlgorithms",
-    "casignaturealgorithms": "CASignatureAlgorithms",
-}
+# In the order of the fields of Algorithms.
+_ALGORITHMS = ("ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms")
+# Whose tokens ssh -G leaves to whoever reads it.
+_WITH_TOKENS = ("identityfile", "certificatefile", "identityagent", "revokedhostkeys")
+_NO_FILE = "none"
 
-
-@dataclass(frozen=True, slots=True)
-class AskRules:
-    """What the configuration says of questions at a login: BatchMode, and the ways that are allowed.
-
-    ``preferred`` is PreferredAuthentications, empty for the usual order. ``prompts`` are the tries that a
-    person has for a password or passphrase (NumberOfPasswordPrompts; ssh_config(5): 3).
-    """
-
-    batch: bool = False
-    password: bool = True
-    keyboard: bool = True
-    preferred: tuple[str, ...] = ()
-    prompts: int = 3
-
-    @property
-    def first(self) -> str:
-        """Return the way that is tried first, "" for the usual one, which is keys."""
-        return self.preferred[0] if self.preferred else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """How to reach one host: the configuration's answer, with paths and tokens expanded.
-
-    ``identity_files`` and ``certificate_files`` exist. ``identity_agent`` is a socket, None for no agent.
-    ``known_hosts`` are the user's files (the first is written to), ``global_known_hosts`` the system's; both
-    may be empty or name files that do not exist. ``jump`` is a ProxyJump list. ``proxy_command`` is for a
-    shell; beside ``jump`` it is ssh's own way through that list, which the library goes where it is None.
-    ``ssh`` is the command that logs in by hand.
-    ``control_path`` is the socket of a shared connection, whether it exists or not. ``of_ssh_alone`` names
-    what the user has set that only the ssh program keeps.
-    """
-
-    target: Target
-    config_file: str | None
-    hostname: str
-    port: int
-    user: str
-    host_key_alias: str | None
-    identity_files: tuple[Path, ...]
-    certificate_files: tuple[Path, ...]
-    identities_only: bool
-    identity_agent: str | None
-    known_hosts: tuple[Path, ...]
-    global_known_hosts: tuple[Path, ...]
-    revoked_host_keys: Path | None
-    strict: Strict
-    hash_known_hosts: bool
-    host_key_algorithms: tuple[str, ...]
-    proxy_command: str | None
-    jump: str | None
-    connect_timeout_s: float | None
-    address_family: str
-    public_key: bool
-    ssh: str
-    control_path: str | None = None
-    gssapi: bool = False
-    asking: AskRules = field(default_factory=AskRules)
-    of_ssh_alone: tuple[str, ...] = ()
-
-    @property
-    def where(self) -> str:
-        """Return the host and port as they are said to the user."""
-        name = self.target.host
-        also = "" if name == self.hostname else f" ({self.hostname})"
-        return f"{name}{also} port {self.port}"
+Answer = dict[str, list[str]]
 
 
 async def resolve(target: Target, config_file: str | None) -> Resolved:
@@ -112,15 +49,32 @@ async def resolve(target: Target, config_file: str | None) -> Resolved:
     if program is None:
         return await asyncio.to_thread(_resolve_plain, target, config_file)
     answer, usual = await asyncio.gather(
-        _ssh_g(program, target, config_file), _ssh_g(program, target, _without_user(config_file))
+        _ssh_g(program, target, config_file), _ssh_g(program, target, _NO_FILE)
     )
-    found = tuple(name for key, name in _OF_SSH_ALONE.items() if answer.get(key) != usual.get(key))
-    return replace(_resolved(target, config_file, answer), of_ssh_alone=found)
+    alike = await _hash_of_both_ends(program, answer)
+    found = _resolved(target, config_file, answer, alike)
+    alone = await asyncio.to_thread(_left_to_ssh, found, answer, usual)
+    return replace(
+        found, left_to_ssh=replace(found.left_to_ssh, always=alone), neutral=options.neutral(usual)
+    )
 
 
-def _without_user(config_file: str | None) -> str:
-    """Return the configuration that is left without the user's own; ssh reads one that is named alone."""
-    return _SYSTEM_FILE if config_file is None and os.path.exists(_SYSTEM_FILE) else "none"
+def _left_to_ssh(found: Resolved, answer: Answer, usual: Answer) -> tuple[str, ...]:
+    """Name what only ssh keeps of this configuration; algorithms, where the library has none of them."""
+    alone = options.left_to_ssh(answer, usual)
+    if "CASignatureAlgorithms" in alone and not _has_authority(found):
+        alone = tuple(name for name in alone if name != "CASignatureAlgorithms")
+    if all(answer.get(name) == usual.get(name) for name in _ALGORITHMS):
+        return alone
+    from tui.transport.ssh.algorithms import lacking
+
+    return (*alone, *lacking(found.algorithms))
+
+
+def _has_authority(found: Resolved) -> bool:
+    files = (*found.known_hosts, *found.global_known_hosts)
+    keys = known_hosts.look_up(files, found.hostname, found.port, found.host_key_alias)
+    return bool(keys.marked("@cert-authority"))
 
 
 def _resolve_plain(target: Target, config_file: str | None) -> Resolved:
@@ -135,14 +89,17 @@ def ssh_command(target: Target, config_file: str | None, *options: str) -> list[
     return ["ssh", *file, *options, *target.ssh_arguments()]
 
 
-async def _ssh_g(program: str, target: Target, config_file: str | None) -> dict[str, list[str]]:
+async def _ssh_g(program: str, target: Target, config_file: str | None, *given: str) -> Answer:
     """Run ``ssh -G`` and return its lines, by lower-case name in order."""
-    command = ssh_command(target, config_file, "-T", "-G")
+    command = ssh_command(target, config_file, "-T", "-G", *given)
     try:
         done = await finished(program, command[1:], _CONFIG_TIMEOUT_S)  # a Match exec may hang
     except TimeoutError:
         raise fault("config_slow", target=target.text, seconds=f"{_CONFIG_TIMEOUT_S:.0f}") from None
     if done.status != 0:
+        heard = hear(done.errors)
+        if heard is not None and heard.kind == "dns":  # a name that must be made canonical
+            raise fault("dns", host=target.host, why=heard.line)
         raise fault("config", target=target.text, why=_complaint(done.errors), command=shlex.join(command))
     return _by_name(done.output.decode("utf-8", "surrogateescape"))
 
@@ -153,15 +110,15 @@ def _complaint(errors: bytes) -> str:
     return lines[0] if lines else "it said nothing"
 
 
-def _by_name(output: str) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
+def _by_name(output: str) -> Answer:
+    values: Answer = {}
     for line in output.splitlines():
         name, _, value = line.partition(" ")
         values.setdefault(name.lower(), []).append(value)
     return values
 
 
-def _resolved(target: Target, config_file: str | None, answer: dict[str, list[str]]) -> Resolved:
+def _resolved(target: Target, config_file: str | None, answer: Answer, alike: str | None) -> Resolved:
     first = {name: values[0] for name, values in answer.items()}
     tokens = Tokens.of(
         original=target.host,
@@ -170,6 +127,7 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         user=first.get("user", ""),
         alias=first.get("hostkeyalias"),
         jump=first.get("proxyjump", ""),
+        both_ends=alike,
     )
     return Resolved(
         target=target,
@@ -187,7 +145,6 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         revoked_host_keys=_optional_file(first.get("revokedhostkeys"), tokens),
         strict=_STRICT.get(first.get("stricthostkeychecking", "ask"), "ask"),
         hash_known_hosts=first.get("hashknownhosts", "no") == "yes",
-        host_key_algorithms=tuple(first.get("hostkeyalgorithms", "").split(",")),
         proxy_command=_proxy_command(first, tokens, config_file),
         jump=_jump(first, tokens),
         connect_timeout_s=_seconds(first.get("connecttimeout", "none")),
@@ -195,9 +152,61 @@ def _resolved(target: Target, config_file: str | None, answer: dict[str, list[st
         public_key=first.get("pubkeyauthentication", "true") not in ("no", "false"),
         ssh=shlex.join(ssh_command(target, config_file)),
         control_path=_control_path(first.get("controlpath", "none")),
-        gssapi=first.get("gssapiauthentication", "no") in ("yes", "true"),
+        required_rsa_bits=_number(first.get("requiredrsasize", "0")) or 0,
+        to_agent=_to_agent(first.get("addkeystoagent", "no")),
         asking=_ask_rules(first),
+        algorithms=_algorithms(first),
+        wire=_wire(first, answer),
+        left_to_ssh=LeftToSsh(
+            gssapi=_is_set(first, "gssapiauthentication"),
+            gssapi_key_exchange=_is_set(first, "gssapikeyexchange"),
+            hostbased=_is_set(first, "hostbasedauthentication"),
+        ),
     )
+
+
+def _is_set(first: dict[str, str], name: str) -> bool:
+    return first.get(name, "no") in ("yes", "true")
+
+
+def _number(value: str) -> int | None:
+    return int(value) if value.isdigit() and int(value) > 0 else None
+
+
+def _algorithms(first: dict[str, str]) -> Algorithms:
+    lists = (tuple(filter(None, first.get(name, "").split(","))) for name in _ALGORITHMS)
+    return Algorithms(*lists)
+
+
+def _to_agent(value: str) -> ToAgent | None:
+    """Read AddKeysToAgent as ssh -G prints it: true, ask, confirm, and seconds alone or behind confirm."""
+    if value in ("no", "false"):
+        return None
+    word, _, seconds = value.rpartition(" ")
+    how = word or value
+    return ToAgent(ask=how == "ask", confirm=how == "confirm", lifetime_s=_number(seconds))
+
+
+def _wire(first: dict[str, str], answer: Answer) -> OnTheWire:
+    limit, _, seconds = first.get("rekeylimit", "0 0").partition(" ")
+    return OnTheWire(
+        compressed=_is_set(first, "compression"),
+        environment=sent_variables(answer.get("sendenv", []), answer.get("setenv", []), os.environ),
+        rekey_bytes=_number(limit),
+        rekey_s=_number(seconds),
+        attempts=_number(first.get("connectionattempts", "1")) or 1,
+    )
+
+
+def sent_variables(
+    patterns: Sequence[str], settings: Sequence[str], here: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the variables that go to the host: those of this process that a pattern names, then those set."""
+    sent = {name: value for name, value in here.items() if any(fnmatchcase(name, each) for each in patterns)}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        sent[name] = value
+    return tuple(sent.items())
 
 
 def _ask_rules(first: dict[str, str]) -> AskRules:
@@ -208,7 +217,21 @@ def _ask_rules(first: dict[str, str]) -> AskRules:
         keyboard=first.get("kbdinteractiveauthentication", "yes") == "yes",
         preferred=tuple(filter(None, first.get("preferredauthentications", "").split(","))),
         prompts=int(prompts) if prompts.isdigit() else 3,
+        devices=first.get("kbdinteractivedevices", ""),
+        fingerprints=first.get("fingerprinthash", "sha256").lower(),
     )
+
+
+async def _hash_of_both_ends(program: str, answer: Answer) -> str | None:
+    """Ask what %C is where it is used behind a jump, which only newer versions count in."""
+    first = {name: values[0] for name, values in answer.items()}
+    used = any("%C" in value for name in _WITH_TOKENS for value in answer.get(name, []))
+    if not used or first.get("proxyjump", "none").lower() == "none":
+        return None
+    given = ("-o", "ControlPath=/%C", "-o", f"ProxyJump={first['proxyjump']}")
+    end = Target("", first.get("hostname", ""), first.get("user"), int(first.get("port", "22")))
+    found = await _ssh_g(program, end, _NO_FILE, *given)
+    return found["controlpath"][0].removeprefix("/")
 
 
 def _control_path(value: str) -> str | None:
@@ -292,6 +315,14 @@ async def last_jump(resolved: Resolved) -> Resolved | None:
 
 def _seconds(value: str) -> float | None:
     return float(value) if value.isdigit() and int(value) > 0 else None
+
+
+async def neutral_options(program: str, target: Target) -> tuple[str, ...]:
+    """Return the options with which an ssh that was named runs one command; none where it does not tell."""
+    try:
+        return options.neutral(await _ssh_g(program, target, _NO_FILE))
+    except (LinkFault, OSError):
+        return ()
 
 
 def default_known_hosts() -> tuple[tuple[Path, ...], tuple[Path, ...]]:
