@@ -12,7 +12,7 @@ from typing import cast
 from asyncssh.config import ConfigParseError, SSHClientConfig
 
 from tui.transport.faults import fault
-from tui.transport.ssh.config import agent_socket, default_known_hosts, existing_files
+from tui.transport.ssh.answer import agent_socket, default_known_hosts, existing_files
 from tui.transport.ssh.resolved import AskRules, Resolved
 from tui.transport.ssh.target import Target
 from tui.transport.ssh.tokens import Tokens, home_directory, local_user

@@ -126,7 +126,7 @@ async def _start(
 ) -> SshSession:
     """Start ``command`` on a channel: no pty, no forwarding, no variables but the configuration's."""
     session = SshSession()
-    environment = {os.fsencode(name): os.fsencode(value) for name, value in resolved.wire.environment}
+    environment = [(os.fsencode(name), os.fsencode(value)) for name, value in resolved.wire.environment]
     try:
         async with asyncio.timeout(limits.login_s):
             await connection.create_session(
