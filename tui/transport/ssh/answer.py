@@ -138,7 +138,7 @@ def _control_path(value: str) -> str | None:
     return None if value.lower() == "none" else value
 
 
-def existing_files(names: list[str], tokens: Tokens) -> tuple[Path, ...]:
+def existing_files(names: Sequence[str], tokens: Tokens) -> tuple[Path, ...]:
     """Expand file names and return the files that are there, each once."""
     paths = [tokens.path(name) for name in names if name.lower() != "none"]
     return tuple(dict.fromkeys(path for path in paths if path.is_file()))
