@@ -143,7 +143,9 @@ async def test_variables_to_send_are_those_of_patterns_and_settings(
             monkeypatch.delenv(name)
     for name in ("TM_A", "TM_B", "LAB"):
         monkeypatch.setenv(name, f"mine of {name}")
-    found = await resolved(tmp_path, 'SendEnv TM_A TM_B LA?\nSendEnv -TM_B\nSetEnv LAB=set OTHER="two words"\n')
+    found = await resolved(
+        tmp_path, 'SendEnv TM_A TM_B LA?\nSendEnv -TM_B\nSetEnv LAB=set OTHER="two words"\n'
+    )
     assert dict(found.wire.environment) == {"TM_A": "mine of TM_A", "LAB": "set", "OTHER": "two words"}
 
 

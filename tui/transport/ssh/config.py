@@ -80,8 +80,9 @@ async def _ssh_g(program: str, target: Target, config_file: str | None, *given: 
 
 
 def _complaint(errors: bytes) -> str:
-    """Return the line of ssh's error text that says most: the first."""
+    """Return the line of ssh's error text that says most: the first that LogLevel did not add."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("debug")]
     return lines[0] if lines else "it said nothing"
 
 

@@ -57,7 +57,7 @@ KEPT = {
     "proxyjump": "ssh -W goes through the list, where something is asked the library does",
     "pubkeyacceptedalgorithms": "keys and signatures of other kinds are not offered",
     "pubkeyauthentication": "by the login",
-    "rekeylimit": "by the connection",
+    "rekeylimit": "by the connection, its bytes as they are sent; the server counts the others",
     "requiredrsasize": "smaller keys are neither taken nor offered",
     "revokedhostkeys": "by the look at host keys",
     "sendenv": "sent with each command, where the server takes it (AcceptEnv)",
