@@ -198,6 +198,33 @@ async def test_an_address_of_the_wrong_family_is_not_tried(
     assert seen.value.fault == "dns"
 
 
+@pytest.mark.parametrize(
+    ("order", "prompt"),
+    [("keyboard-interactive,password", "Code: "), ("password,keyboard-interactive", "password: ")],
+)
+async def test_ways_of_a_login_are_tried_in_the_order_of_the_configuration(
+    start_asking_server: StartAskingServer, order: str, prompt: str
+) -> None:
+    server = await start_asking_server(Wanted(password="1", rounds=[("", "", [("Code: ", False)], ["1"])]))
+    server.configure(f"PreferredAuthentications publickey,{order}")
+    person = Person("1")
+    options = SshOptions(config_file=server.config_file, asker=person)
+    await (await ssh_opener("lab", options=options)(["true"])).close()
+    assert person.prompts[0].endswith(prompt)
+
+
+async def test_an_address_that_does_not_answer_has_the_time_of_the_configuration(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    ssh_server.configure("ConnectTimeout 1")
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)), pytest.raises(LinkFault, match="within 1 s"):
+            await open_over(ssh_server, ["true"], f"lab:{port}")
+
+
 # What would break a command with its input, or bind a port that a login of the user's own has.
 IN_THE_WAY = (
     "RemoteCommand sleep 60", "RequestTTY force", "StdinNull yes", "ForkAfterAuthentication yes",
@@ -230,3 +257,12 @@ async def test_what_is_meant_for_logins_of_a_person_does_not_hold_up_a_watch(
         await pipe.close()
     assert not (tmp_path / "ran").exists()
     assert (BY_LIBRARY in talking.log()) == (way == "library")
+
+
+async def test_no_key_is_offered_where_keys_are_switched_off(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    ssh_server.configure("PubkeyAuthentication no")
+    with pytest.raises(LinkFault, match="there was no key to offer") as seen:
+        await open_over(ssh_server, ["true"])
+    assert seen.value.fault == "auth"
