@@ -1,4 +1,4 @@
-"""CanonicalizeHostname: names made whole by the system's ssh, and what the configuration says of them then."""
+"""CanonicalizeHostname: names made whole by the system's ssh, and the blocks that count for them then."""
 
 import socket
 import subprocess
@@ -38,6 +38,10 @@ def names(needs: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("socket.getaddrinfo", look_up)
 
 
+def rewrite(file: Path, change: Callable[[str], str]) -> None:
+    file.write_text(change(file.read_text()))
+
+
 async def resolved(folder: Path, text: str, host: str) -> Resolved:
     file = folder / "config"
     file.write_text(text)
@@ -48,8 +52,7 @@ async def test_a_short_name_is_made_whole_and_its_block_and_known_hosts_name_are
     ssh_server: SshServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ssh_server.configure(alias="gpu.lab.test")
-    block = Path(ssh_server.config_file).read_text().replace("HostName 127.0.0.1", "")
-    Path(ssh_server.config_file).write_text(CANONICAL + block)
+    rewrite(Path(ssh_server.config_file), lambda text: CANONICAL + text.replace("HostName 127.0.0.1", ""))
     ssh_server.known_hosts.write_text(f"[gpu.lab.test]:{ssh_server.port} {public(ssh_server.host_key)}\n")
     way = ssh_opener("gpu", options=SshOptions(config_file=ssh_server.config_file))
     assert await (await way(["true"])).close() == 0

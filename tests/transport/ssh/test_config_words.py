@@ -12,6 +12,7 @@ from tui.transport.ssh.config import resolve
 from tui.transport.ssh.opener import SshOptions, ssh_opener
 from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.target import parse_target
+from tui.transport.ssh.tokens import home_directory
 
 pytestmark = pytest.mark.ssh
 
@@ -23,6 +24,14 @@ async def resolved(folder: Path, text: str, host: str = "lab") -> Resolved:
     file = folder / "config"
     file.write_text(text)
     return await resolve(parse_target(host), str(file))
+
+
+def put_first(file: Path, lines: str) -> None:
+    file.write_text(lines + file.read_text())
+
+
+def is_read(command: list[str | Path]) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def identity_of(ssh: str, config: Path, host: str = "lab") -> Path:
@@ -44,7 +53,8 @@ def identity_of(ssh: str, config: Path, host: str = "lab") -> Path:
 async def test_tokens_of_a_key_file_are_those_of_ssh(
     tmp_path: Path, needs: Callable[[str], str], way: str, alias: str
 ) -> None:
-    text = f"Host lab\n HostName 127.0.0.7\n Port 2222\n User ann\n {alias}{way}\nIdentityFile {tmp_path}/{TOKENS}\n"
+    text = f"Host lab\n HostName 127.0.0.7\n Port 2222\n User ann\n {alias}{way}\n"
+    text += f"IdentityFile {tmp_path}/{TOKENS}\n"
     await resolved(tmp_path, text)
     wanted = identity_of(needs("ssh"), tmp_path / "config")
     wanted.touch()
@@ -66,9 +76,9 @@ async def test_variables_blanks_and_the_home_in_paths_are_those_of_ssh(
         tmp_path, f'{text}IdentityAgent "${{WHERE}}/%n agent"\nControlPath ~/c-%n-%r\nUser ann\n'
     )
     assert found.identity_files == found.certificate_files == (wanted,)
-    assert found.known_hosts == (tmp_path / "my keys" / "known lab", Path("~/known_lab").expanduser())
+    assert found.known_hosts == (tmp_path / "my keys" / "known lab", home_directory() / "known_lab")
     assert found.identity_agent == str(tmp_path / "my keys" / "lab agent")
-    assert found.control_path == str(Path("~/c-lab-ann").expanduser())
+    assert found.control_path == str(home_directory() / "c-lab-ann")
 
 
 async def test_no_key_file_is_none_at_all(tmp_path: Path) -> None:
@@ -112,8 +122,7 @@ async def test_a_tag_is_matched_where_this_ssh_knows_tags(
 ) -> None:
     text = "Host lab\n Tag fast\nMatch tagged fast\n Port 23\n"
     (tmp_path / "config").write_text(text)
-    command = [needs("ssh"), "-F", tmp_path / "config", "-G", "-T", "lab"]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+    if not is_read([needs("ssh"), "-F", tmp_path / "config", "-G", "-T", "lab"]):
         pytest.skip("tags came with OpenSSH 9.4")
     assert (await resolved(tmp_path, text)).port == 23
 
@@ -121,9 +130,8 @@ async def test_a_tag_is_matched_where_this_ssh_knows_tags(
 async def test_a_command_in_a_match_is_run_once_a_connection_and_for_nothing_else(
     ssh_server: SshServer, tmp_path: Path
 ) -> None:
-    config = Path(ssh_server.config_file)
-    config.write_text(f'Match exec "echo %n >>{tmp_path}/run"\n{config.read_text()}')
-    way = ssh_opener("lab", options=SshOptions(config_file=str(config)))
+    put_first(Path(ssh_server.config_file), f'Match exec "echo %n >>{tmp_path}/run"\n')
+    way = ssh_opener("lab", options=SshOptions(config_file=ssh_server.config_file))
     for count in (1, 2):
         await (await way(["true"])).close()
         assert (tmp_path / "run").read_text() == "lab\n" * count

@@ -1,4 +1,4 @@
-"""Every option of the installed ssh is classified, and every one that is kept has a test that says so here."""
+"""Every option of the installed ssh is classified, and every one that is kept has a test, named here."""
 
 import re
 import subprocess
@@ -52,7 +52,8 @@ HELD_TO = {
         "test_a_host_key_alias_is_what_the_key_is_looked_up_by": "hostkeyalias",
     },
     "test_kept_settings.py": {
-        "test_algorithms_are_those_of_the_configuration_in_its_order": "ciphers macs kexalgorithms compression",
+        "test_algorithms_are_those_of_the_configuration_in_its_order": "ciphers macs kexalgorithms "
+        "compression",
         "test_host_key_algorithms_are_those_of_the_configuration": "hostkeyalgorithms",
         "test_keys_of_kinds_that_are_not_accepted_are_not_offered_and_named": "pubkeyacceptedalgorithms",
         "test_keys_that_are_too_short_are_neither_taken_nor_offered": "requiredrsasize",

@@ -119,7 +119,7 @@ async def test_keys_that_are_too_short_are_neither_taken_nor_offered(
     plain = start_ssh_server()
     plain.client_key.unlink()
     plain.configure("RequiredRSASize 3072", f"IdentityFile {own}")
-    with pytest.raises(LinkFault, match="own_rsa has 2048 bits, and RequiredRSASize .* wants 3072"):
+    with pytest.raises(LinkFault, match=r"own_rsa has 2048 bits, and RequiredRSASize .* wants 3072"):
         await open_over(plain, ["true"])
 
 
@@ -228,11 +228,11 @@ async def test_an_address_that_does_not_answer_has_the_time_of_the_configuration
 # What would break a command with its input, or bind a port that a login of the user's own has.
 IN_THE_WAY = (
     "RemoteCommand sleep 60", "RequestTTY force", "StdinNull yes", "ForkAfterAuthentication yes",
-    "SessionType none", "ExitOnForwardFailure yes", "LocalForward {port} 127.0.0.1:22", "DynamicForward {port}",
-    "RemoteForward {port} 127.0.0.1:22", "ForwardAgent yes", "ForwardX11 yes", "PermitLocalCommand yes",
-    "LocalCommand touch {folder}/ran", "EscapeChar none", "LogLevel QUIET", "ServerAliveInterval 1",
-    "TCPKeepAlive no", "IPQoS none", "Tunnel no", "ControlPersist 10", "VisualHostKey yes",
-    "UpdateHostKeys yes", "LogVerbose *",
+    "SessionType none", "ExitOnForwardFailure yes", "LocalForward {port} 127.0.0.1:22",
+    "DynamicForward {port}", "RemoteForward {port} 127.0.0.1:22", "ForwardAgent yes",
+    "ForwardX11 yes", "PermitLocalCommand yes", "LocalCommand touch {folder}/ran",
+    "EscapeChar none", "LogLevel QUIET", "ServerAliveInterval 1", "TCPKeepAlive no", "IPQoS none",
+    "Tunnel no", "ControlPersist 10", "VisualHostKey yes", "UpdateHostKeys yes", "LogVerbose *",
 )  # fmt: skip
 
 
@@ -245,9 +245,8 @@ async def test_what_is_meant_for_logins_of_a_person_does_not_hold_up_a_watch(
         port = held.getsockname()[1]
         lines = [line.format(port=port, folder=tmp_path) for line in IN_THE_WAY]
         newer = ("stdinnull", "forkafterauthentication", "sessiontype")
-        lines = [
-            line for line in lines if line.split()[0].lower() not in newer or line.split()[0].lower() in known
-        ]
+        names = [line.split()[0].lower() for line in lines]
+        lines = [line for line, name in zip(lines, names, strict=True) if name not in newer or name in known]
         talking.configure(*lines, *(["BindAddress 127.0.0.1"] if way == "ssh" else []))
         named = ("ssh",) if way == "named" else None
         options = SshOptions(config_file=talking.config_file, ssh_cmd=named)
