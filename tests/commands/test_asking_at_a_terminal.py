@@ -155,6 +155,25 @@ def test_the_screen_starts_when_the_questions_are_answered(
     assert typed.echoes
 
 
+def test_keys_typed_behind_an_answer_are_none_of_the_screen_that_starts_then(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
+) -> None:
+    """They were typed while nothing was there to take them: q would quit, b start a benchmark."""
+    _locked(ssh_server, tmp_path)
+    ssh_server.client_key.unlink()
+    typed = at_terminal(*_screen(ssh_server.config_file))
+    typed.until("Enter passphrase")
+    typed.type("open sesame\nq\nq")
+    typed.until(SCREEN)
+    typed.until("connection refused")
+    for _ in range(20):
+        typed.read()
+    assert typed.process.poll() is None
+    typed.type("q")
+
+    assert typed.end() == 0
+
+
 def test_a_no_before_the_screen_shows_none(at_terminal: AtTerminal, ssh_server: SshServer) -> None:
     ssh_server.known_hosts.write_text("")
     typed = at_terminal(*_screen(ssh_server.config_file))

@@ -26,10 +26,13 @@ PASSPHRASE = "Enter passphrase for key"
 
 
 def _locked(server: SshServer, folder: Path, *names: str, **lines: list[str]) -> None:
-    """Let the server be known by these names, and in by a locked key; ``lines`` are of further hosts."""
-    key = make_key(folder / "locked", passphrase="open sesame")
-    server.authorize(key)
-    name_hosts(server, [*names, *lines], {name: [f"IdentityFile {key}"] for name in names} | lines)
+    """Let the server be known by these names, each with a locked key; ``lines`` are of further hosts."""
+    keys = {name: make_key(folder / f"locked_{name}", passphrase="open sesame") for name in names}
+    for key in keys.values():
+        server.authorize(key)
+    name_hosts(
+        server, [*names, *lines], {name: [f"IdentityFile {key}"] for name, key in keys.items()} | lines
+    )
     _without_open_key(server, names)
 
 
@@ -70,6 +73,22 @@ def test_questions_come_one_after_another_under_the_names_of_their_hosts(
     found = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
     assert [each["target"] for each in found] == ["east", "west"]
     assert all(each["host"]["name"] for each in found)
+
+
+def test_one_passphrase_of_one_key_lets_in_at_both_hosts(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
+) -> None:
+    _locked(ssh_server, tmp_path, "east", "west")
+    config = Path(ssh_server.config_file)
+    config.write_text(config.read_text().replace("locked_west", "locked_east"))
+    typed = at_terminal("east", "west", "--once", "--json", *_arguments(ssh_server), out=tmp_path / "out")
+    typed.until(PASSPHRASE)
+    typed.type("open sesame\n")
+
+    assert typed.end() == 0
+    assert PASSPHRASE not in typed.output
+    found = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [bool(each["host"]) for each in found] == [True, True]
 
 
 def test_a_host_that_is_asked_about_holds_up_no_other(

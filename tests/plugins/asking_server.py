@@ -33,6 +33,7 @@ class AskingServer:
         self.host = "lab"
         self.wanted = wanted
         self.tried: list[object] = []
+        self.devices: list[str] = []
         self.connections: list[asyncssh.SSHServerConnection] = []
         self.config_file = str(folder / "client_config")
         self.known_hosts = folder / "known_hosts"
@@ -100,6 +101,7 @@ class _Logins(asyncssh.SSHServer):
         self, username: str, lang: str, submethods: str
     ) -> tuple[str, str, str, Prompts] | bool:
         self._round = 0
+        self._server.devices.append(submethods)
         return self._challenge()
 
     def validate_kbdint_response(

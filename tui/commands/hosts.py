@@ -10,7 +10,7 @@ from tui.commands.turns import HostAsker, Turns
 from tui.events import AnyEvent
 from tui.session import Session
 from tui.settings import Choices, UsageFault, for_each_host
-from tui.transport.asking import Asker
+from tui.transport.asking import Answers, Asker
 from tui.transport.pipe import LinkFault
 
 Asking = Callable[[str, Asker], Asker]
@@ -32,6 +32,7 @@ class WatchedHost:
         *,
         recorded: bool,
         patient: bool = False,
+        answers: Answers | None = None,
     ) -> None:
         self.choices = choices
         self.name = choices.host or start.LOCAL
@@ -40,7 +41,7 @@ class WatchedHost:
         self._why: LinkFault | None = None
         self._terminal, self._asker = terminal, asker
         options = start.options_for(choices)
-        self._source = start.source_for(choices, options, asker, patient=patient)
+        self._source = start.source_for(choices, options, asker, patient=patient, answers=answers)
         self.session: Session = start.session_over(
             choices, options, self._source, recorded=recorded, workloads=workloads
         )
@@ -106,11 +107,15 @@ def hosts_of(
     check_hosts(choices)
     workloads = start.workloads_for(choices)
     hosts: list[WatchedHost] = []
+    answers = Answers()
     for each in for_each_host(choices):
         name = each.host or start.LOCAL
         terminal = None if turns is None else turns.asker_of(name)
         asker = terminal if terminal is None or asking is None else asking(name, terminal)
-        hosts.append(WatchedHost(each, terminal, asker, workloads, recorded=recorded, patient=patient))
+        host = WatchedHost(
+            each, terminal, asker, workloads, recorded=recorded, patient=patient, answers=answers
+        )
+        hosts.append(host)
     return hosts
 
 

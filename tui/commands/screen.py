@@ -8,6 +8,7 @@ from dataclasses import replace
 from tui import __version__, parse, present, theme
 from tui.app import TminusApp, run_screen
 from tui.commands import start
+from tui.commands.ask import drop_typed
 from tui.commands.ask_on_screen import ScreenAsker
 from tui.commands.keep_report import keep_report
 from tui.session import Session
@@ -127,6 +128,7 @@ async def show(opened: Opened, choices: Choices, asker: ScreenAsker | None = Non
     app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
     if asker is not None:
         asker.move_to(app.questions)
+        drop_typed()
     watching = asyncio.create_task(follow(session, app, view, asker))
     watching.add_done_callback(lambda task: _broken(task, app))
     try:

@@ -23,7 +23,7 @@ from tui.runs.past_loads import PastLoadsFile
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.source import Source
-from tui.transport.asking import Asker
+from tui.transport.asking import Answers, Asker
 from tui.transport.wrapper import KINDS, Wrapper, wrapper
 from tui.watch.follow import follow_request
 from tui.watch.options import WatchOptions
@@ -228,9 +228,13 @@ def state_folder() -> Path:
 
 
 def source_for(
-    choices: Choices, options: WatchOptions, asker: Asker | None = None, *, patient: bool = False
-) -> Source:
-    """Return where the events come from; ``patient``: a host that is away at first is tried again."""
+    choices: Choices, options: WatchOptions, asker: Asker | None = None, *, patient: bool = False,
+    answers: Answers | None = None,
+) -> Source:  # fmt: skip
+    """Return where the events come from; ``patient``: a host that is away at first is tried again.
+
+    ``answers`` are those to ssh's questions, where several hosts are to share them.
+    """
     host = host_of(choices)
     if host is None:
         from tui.transport.bench_beside import BenchBeside
@@ -239,7 +243,9 @@ def source_for(
         return BenchBeside(EndpointSource(probe_plan(options)), lambda: local_agent(options))
     if is_here(choices):
         return local_agent(options)
-    return remote_agent(host, choices, options, asker=asker, plain_shell=True, patient=patient)
+    return remote_agent(
+        host, choices, options, asker=asker, plain_shell=True, patient=patient, answers=answers
+    )
 
 
 def local_agent(options: WatchOptions, *, gpus: bool = True) -> Source:
@@ -260,6 +266,7 @@ def remote_agent(
     asker: Asker | None = None,
     plain_shell: bool = False,
     patient: bool = False,
+    answers: Answers | None = None,
 ) -> Source:
     """Return the agent on a host over SSH, taken up again after a lost link. Raises UsageFault.
 
@@ -277,7 +284,9 @@ def remote_agent(
         return _agent_inside(local_opener(), here, watch, plain_shell=plain_shell)
     # What the way to the host has to say becomes an event: written to the terminal it would tear the screen.
     notices: list[Callable[[str], None]] = []
-    opener = _way_to(host, choices, lambda sentence: notices[0](sentence), asker, patient=patient)
+    opener = _way_to(
+        host, choices, lambda sentence: notices[0](sentence), asker, patient=patient, answers=answers
+    )
     stays, asks = asker is not None and asker.later, opener.expects_question
     if inside is None:
         source = AgentSource(
@@ -294,19 +303,16 @@ def remote_agent(
 
 
 def _way_to(
-    host: str, choices: Choices, notice: Callable[[str], None], asker: Asker | None, *, patient: bool
-) -> "SshOpener":
+    host: str, choices: Choices, notice: Callable[[str], None], asker: Asker | None, *, patient: bool,
+    answers: Answers | None,
+) -> "SshOpener":  # fmt: skip
     from tui.transport.pipe import LinkFault
     from tui.transport.ssh.opener import SshOptions, ssh_opener
 
     ssh = SshOptions(
-        config_file=choices.ssh_config,
-        ssh_cmd=choices.ssh_cmd,
-        accept_new=choices.accept_new,
-        notice=notice,
-        asker=asker,
-        patient=patient,
-    )
+        config_file=choices.ssh_config, ssh_cmd=choices.ssh_cmd, accept_new=choices.accept_new, notice=notice,
+        asker=asker, patient=patient, answers=answers or Answers(),
+    )  # fmt: skip
     try:
         return ssh_opener(host, options=ssh)
     except LinkFault as fault:
@@ -330,17 +336,10 @@ def _agent_inside(
 
     inside, host = container.wrapper, container.host
     return AgentSource(
-        wrapped_opener(opener, inside, host),
-        watch,
-        reconnect=True,
-        timeout_s=TIMEOUT_S,
-        expects_question=expects_question,
-        place=inside.place(host),
-        stays=stays,
-        patient=patient,
-        plain_shell=plain_shell,
-        log_beside=LogBeside(container),
-    )
+        wrapped_opener(opener, inside, host), watch, reconnect=True, timeout_s=TIMEOUT_S,
+        expects_question=expects_question, place=inside.place(host), stays=stays, patient=patient,
+        plain_shell=plain_shell, log_beside=LogBeside(container),
+    )  # fmt: skip
 
 
 def bench_source(choices: Choices, options: WatchOptions, asker: Asker | None = None) -> Source:

@@ -4,8 +4,8 @@ Nothing here knows a terminal or the SSH library: the commands bring an Asker, t
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -47,19 +47,60 @@ class AskerUntilLogin(Asker, Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Question:
+    """One question that several logins may have. ``told``: a person has dealt with it, for all who wait."""
+
+    told: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class SharedQuestions:
+    """Lets one login put a question that several have at the same time; the others wait for its outcome."""
+
+    def __init__(self) -> None:
+        self._open: dict[Hashable, Question] = {}
+
+    @asynccontextmanager
+    async def one(
+        self, about: Hashable, waiting: Callable[[], AbstractContextManager[None]]
+    ) -> AsyncGenerator[Question]:
+        """Give the question to put, or, after a wait within ``waiting``, the one that another login put.
+
+        That one is ``told``. A login that ends before its question is dealt with leaves it to the next one.
+        """
+        while (theirs := self._open.get(about)) is not None:
+            with waiting():
+                await theirs.over.wait()
+            if theirs.told:
+                yield theirs
+                return
+        ours = self._open[about] = Question()
+        try:
+            yield ours
+        finally:
+            del self._open[about]
+            ours.over.set()
+
+
 @dataclass(slots=True, repr=False)
 class Answers:
-    """What a person answered in this process, for the next connection. Held in memory and nowhere else.
+    """What a person answered in this process, for the next connection, to whichever host.
+
+    Held in memory and nowhere else.
 
     ``host_keys`` are (name in known_hosts, key) that were agreed to; ``texts`` what was typed, by login and
     prompt, and only where the login with it succeeded. ``refused`` are logins whose ``texts`` were forgotten,
-    because the host took them no longer.
+    because the host took them no longer. ``in_agent`` are key files that were offered to the ssh-agent
+    (AddKeysToAgent), ``shared`` the questions of several logins.
     """
 
     host_keys: set[tuple[str, bytes]] = field(default_factory=set[tuple[str, bytes]])
     keys: "dict[Path, SSHKey]" = field(default_factory=dict)
     texts: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     refused: set[str] = field(default_factory=set[str])
+    in_agent: set[Path] = field(default_factory=set[Path])
+    shared: SharedQuestions = field(default_factory=SharedQuestions)
 
     @property
     def any(self) -> bool:

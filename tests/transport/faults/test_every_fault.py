@@ -40,6 +40,9 @@ PRODUCED: dict[str, dict[str, str]] = {
         "test_strict_no_of_the_user_lets_a_changed_key_pass_and_says_so": "host_key_let_pass",
         "test_a_key_that_cannot_be_added_lets_in_and_that_is_said": "host_key_not_added",
     },
+    "ssh/test_kept_settings.py": {
+        "test_keys_that_are_too_short_are_neither_taken_nor_offered": "host_key_small",
+    },
     "ssh/test_login.py": {
         "test_an_unknown_name_is_told_and_not_tried_again": "dns",
         "test_a_refused_port_is_told_and_not_tried_again_at_first": "refused",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.config import resolve
+from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.target import parse_target
 from tui.transport.ssh.tokens import Tokens, home_directory
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from ssh_server import SshServer, StartSshServer
+from ssh_server import SshServer, StartSshServer, make_key, public, run
 
 from tui.transport.pipe import LinkFault, Pipe
 from tui.transport.ssh.opener import SshOptions, ssh_opener
@@ -216,10 +216,105 @@ async def test_an_address_to_come_from_is_kept(ssh_server: SshServer, read_all: 
     assert "Connection from 127.0.0.5" in ssh_server.log()
 
 
-async def test_ciphers_that_the_user_allows_alone_are_kept(ssh_server: SshServer, read_all: ReadAll) -> None:
-    also(ssh_server, "Ciphers 3des-cbc")
-    with pytest.raises(LinkFault, match="no matching cipher found"):
-        await reached(ssh_server, read_all)
+async def test_algorithms_of_which_the_library_has_none_are_left_to_ssh(
+    start_ssh_server: StartSshServer, read_all: ReadAll
+) -> None:
+    server = start_ssh_server()
+    also(server, ONLY_SSH_KNOWS)
+    said, heard = await reached(server, read_all)
+    assert said == b"here\n"
+    assert heard[0].endswith("only ssh itself keeps KexAlgorithms")
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [
+        ("CheckHostIP yes", "CheckHostIP"),
+        ("NoHostAuthenticationForLocalhost yes", "NoHostAuthenticationForLocalhost"),
+        ("VerifyHostKeyDNS yes", "VerifyHostKeyDNS"),
+        ("PKCS11Provider /nowhere", "PKCS11Provider"),
+        ("BindInterface lo", "BindInterface"),
+    ],
+)
+async def test_what_only_ssh_keeps_is_left_to_it(
+    ssh_server: SshServer, read_all: ReadAll, setting: str, name: str
+) -> None:
+    also(ssh_server, setting)
+    said, heard = await reached(ssh_server, read_all)
+    assert said == b"here\n"
+    assert heard[0].endswith(f"only ssh itself keeps {name}")
+
+
+async def test_algorithms_of_authorities_are_left_to_ssh_where_one_is_known(
+    ssh_server: SshServer, read_all: ReadAll, tmp_path: Path
+) -> None:
+    also(ssh_server, "CASignatureAlgorithms ssh-ed25519")
+    assert await reached(ssh_server, read_all) == (b"here\n", [])
+    authority = make_key(tmp_path / "authority")
+    with ssh_server.known_hosts.open("a") as file:
+        file.write(f"@cert-authority {ssh_server.known_name} {public(authority)}\n")
+    said, heard = await reached(ssh_server, read_all)
+    assert said == b"here\n"
+    assert heard[0].endswith("only ssh itself keeps CASignatureAlgorithms")
+
+
+def newer_ssh(folder: Path, needs: Callable[[str], str], option: str) -> Path:
+    """Write an ssh that prints one more option than the real one, set where there is a configuration."""
+    ssh = folder / "ssh"
+    ssh.write_text(
+        '#!/bin/sh\ncase "$*" in\n'
+        f'*"-F none "*" -G "*) {needs("ssh")} "$@"; echo "{option} no";;\n'
+        f'*" -G "*) {needs("ssh")} "$@"; echo "{option} ${{SAID:-no}}";;\n'
+        f'*) exec {needs("ssh")} "$@";;\nesac\n'
+    )
+    ssh.chmod(0o700)
+    return ssh
+
+
+async def test_an_option_that_is_not_known_here_is_left_to_ssh_where_it_is_set(
+    ssh_server: SshServer,
+    read_all: ReadAll,
+    tmp_path: Path,
+    needs: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    newer_ssh(tmp_path, needs, "quantumleap")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert await reached(ssh_server, read_all) == (b"here\n", [])
+    monkeypatch.setenv("SAID", "yes")
+    said, heard = await reached(ssh_server, read_all)
+    assert said == b"here\n"
+    assert heard[0].endswith("only ssh itself keeps quantumleap")
+
+
+@pytest.mark.parametrize(("wanted", "tries"), [("yes", 2), ("no", 1)])
+async def test_the_key_of_this_machine_is_left_to_ssh_where_the_server_takes_it(
+    start_ssh_server: StartSshServer, open_over: OpenOver, wanted: str, tries: int
+) -> None:
+    server = start_ssh_server("HostbasedAuthentication yes")
+    server.configure(f"HostbasedAuthentication {wanted}")
+    (server.folder / "authorized_keys").write_text("")
+    before = logins_tried(server)
+    with pytest.raises(LinkFault, match="did not let") as seen:
+        await open_over(server, ["true"])
+    assert seen.value.fault == "auth"
+    assert logins_tried(server) == before + tries
+
+
+@pytest.mark.parametrize(("wanted", "tries"), [("yes", 2), ("no", 1)])
+async def test_a_ticket_may_vouch_for_an_unknown_host_so_ssh_is_asked(
+    ssh_server: SshServer, open_over: OpenOver, needs: Callable[[str], str], wanted: str, tries: int
+) -> None:
+    printed = run(needs("ssh"), "-F", "none", "-T", "-G", "lab")
+    if "gssapikeyexchange" not in printed:
+        pytest.skip("this ssh has no GSSAPIKeyExchange")
+    ssh_server.configure(f"GSSAPIKeyExchange {wanted}")
+    ssh_server.known_hosts.write_text("")
+    before = logins_tried(ssh_server)
+    with pytest.raises(LinkFault, match="is not known here") as seen:
+        await open_over(ssh_server, ["true"])
+    assert seen.value.fault == "host_key"
+    assert logins_tried(ssh_server) == before + tries
 
 
 async def test_what_is_usual_is_left_to_the_library(ssh_server: SshServer, read_all: ReadAll) -> None:

@@ -81,6 +81,9 @@ ROWS: dict[str, Row] = {
     "host_key_revoked": Row("host_key", False,
         "the host key of {where} is marked as revoked in {place}: {algorithm} {fingerprint}; "
         "do not log in there, and ask who runs it"),
+    "host_key_small": Row("host_key", False,
+        "the {algorithm} host key of {where} has {bits} bits, and RequiredRSASize of the SSH configuration "
+        "wants {required}: ask its administrator for another key, or lower that setting for this host"),
     "host_certificate": Row("host_key", False,
         "the host certificate of {where} is not good ({why}): "
         "ask who runs it, or see the @cert-authority lines in known_hosts"),

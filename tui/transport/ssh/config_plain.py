@@ -12,7 +12,8 @@ from typing import cast
 from asyncssh.config import ConfigParseError, SSHClientConfig
 
 from tui.transport.faults import fault
-from tui.transport.ssh.config import AskRules, Resolved, agent_socket, default_known_hosts, existing_files
+from tui.transport.ssh.answer import agent_socket, default_known_hosts, existing_files
+from tui.transport.ssh.resolved import AskRules, Resolved
 from tui.transport.ssh.target import Target
 from tui.transport.ssh.tokens import Tokens, home_directory, local_user
 
@@ -70,7 +71,6 @@ def _resolved(target: Target, config_file: str | None, config: SSHClientConfig, 
         revoked_host_keys=None,
         strict="ask",
         hash_known_hosts=False,
-        host_key_algorithms=(),
         proxy_command=proxy if proxy and proxy.lower() != "none" else None,
         jump=jump if jump and jump.lower() != "none" else None,
         connect_timeout_s=None,

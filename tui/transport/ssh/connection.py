@@ -4,6 +4,7 @@ Imports asyncssh: import this module only where a connection is made.
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
@@ -13,12 +14,13 @@ import asyncssh
 
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved, last_jump
+from tui.transport.ssh.config import last_jump
 from tui.transport.ssh.host_key import HostKeyGate
 from tui.transport.ssh.limits import Limits, Manners
 from tui.transport.ssh.login import Login
 from tui.transport.ssh.pipe import SshPipe, SshSession
 from tui.transport.ssh.proxy import Proxy, has_shell
+from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.tcp import connect_tcp
 
 _WINDOW_BYTES = 256 * 1024
@@ -107,6 +109,8 @@ class _Way:
             hop = await last_jump(login.resolved)
             if hop is None or told is None or told.fault not in _ASKED or not self.manners.may_answer:
                 raise told or seen from None
+            if hop.left_to_ssh.always:
+                raise told from None
         return await self._over(login, tunnel=await self.log_in(hop))
 
     async def _over(
@@ -120,13 +124,14 @@ class _Way:
 async def _start(
     resolved: Resolved, connection: asyncssh.SSHClientConnection, command: str, limits: Limits
 ) -> SshSession:
-    """Start ``command`` on a channel: no pty, no forwarding, no variables of ours."""
+    """Start ``command`` on a channel: no pty, no forwarding, no variables but the configuration's."""
     session = SshSession()
+    environment = [(os.fsencode(name), os.fsencode(value)) for name, value in resolved.wire.environment]
     try:
         async with asyncio.timeout(limits.login_s):
             await connection.create_session(
                 lambda: session, command, encoding=None, window=_WINDOW_BYTES, request_pty=False,
-                env=None, send_env=None, x11_forwarding=False,
+                env=environment, send_env=None, x11_forwarding=False,
             )  # fmt: skip
             return session
     except TimeoutError:

@@ -8,9 +8,10 @@ import asyncio
 from contextlib import suppress
 
 from tui.transport.ssh import known_hosts
-from tui.transport.ssh.config import Resolved, last_jump
+from tui.transport.ssh.config import last_jump
 from tui.transport.ssh.key_file import is_open_to_others, look_at
 from tui.transport.ssh.master import master_answers
+from tui.transport.ssh.resolved import Resolved
 
 _AGENT_S = 1.0
 # draft-miller-ssh-agent: SSH_AGENTC_REQUEST_IDENTITIES, and its answer with the number of keys.

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection
 from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import LinkFault
 from tui.transport.ssh import known_hosts
-from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.key_file import rsa_bits
 from tui.transport.ssh.known_hosts import HostKeys, Judgement, KnownKey
+from tui.transport.ssh.resolved import Resolved
 
 _KRL_MAGIC = b"SSHKRL"
 _KEYGEN_TIMEOUT_S = 5.0
@@ -46,6 +47,9 @@ class HostKeyGate:
         for file in self.keys.unreadable:
             self._notice(sentence_of("known_hosts_unread", file=file))
         judgement = self.keys.judge(algorithm, blob)
+        bits = rsa_bits(blob)
+        if bits is not None and bits < self._resolved.required_rsa_bits:
+            return self._refuse("host_key_small", algorithm, blob, Judgement("unknown"), bits)
         if self._listed_as_revoked(blob):
             return self._refuse("host_key_revoked", algorithm, blob, Judgement("revoked"))
         if judgement.standing == "revoked":
@@ -113,7 +117,9 @@ class HostKeyGate:
             added = sentence_of("host_key_added", where=where, file=file, algorithm=short, fingerprint=shown)
             self._notice(added)
 
-    def _refuse(self, row: str, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
+    def _refuse(
+        self, row: str, algorithm: str, blob: bytes, judgement: Judgement, bits: int | None = None
+    ) -> bool:
         by, files = judgement.by, self._resolved.known_hosts
         place = by.place if by is not None else str(self._resolved.revoked_host_keys)
         self.fault = fault(
@@ -126,6 +132,8 @@ class HostKeyGate:
             command=self._command(judgement),
             file=str(files[0]) if files else "a known_hosts file (UserKnownHostsFile names none)",
             line=f"{self.keys.name} {algorithm} {base64.b64encode(blob).decode()}",
+            bits=bits,
+            required=self._resolved.required_rsa_bits,
         )
         return False
 

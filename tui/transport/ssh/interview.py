@@ -4,12 +4,13 @@ Remote texts (keyboard-interactive) are cleaned here, and marked with the login 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 
 from tui.transport.asking import Answers, Asker, GivenUp, LoginClock
 from tui.transport.clean import clean
 from tui.transport.ssh import known_hosts
-from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.resolved import Resolved
 
 _REMOTE_LINES = 40
 _REMOTE_LENGTH = 400
@@ -81,7 +82,8 @@ class Interview:
         """Put the question of an unknown host key; the fingerprint itself, typed, is a yes."""
         resolved = self._resolved
         name = known_hosts.host_name(resolved.hostname, resolved.port, resolved.host_key_alias)
-        short, fingerprint = known_hosts.short_algorithm(algorithm), known_hosts.fingerprint(blob)
+        short = known_hosts.short_algorithm(algorithm)
+        fingerprint = known_hosts.fingerprint(blob, resolved.asking.fingerprints)
         beside = f" ({known_hosts.host_name(address, resolved.port, None)})" if address else ""
         self.tell(f"The authenticity of host '{name}{beside}' can't be established.")
         self.tell(f"{short} key fingerprint is {fingerprint}.")
@@ -96,6 +98,19 @@ class Interview:
                 self._answers.host_keys.add((name, blob))
                 return True
             question = "Please type 'yes', 'no' or the fingerprint: "
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Let no time of the login pass while a question of its is put for another one."""
+        self.open_question = True
+        with self._clock.stopped():
+            yield
+        self.open_question = False
+
+    async def agrees_to_agent(self, file: str, comment: str) -> bool:
+        """Ask whether a key may be added to the ssh-agent, as ssh does for AddKeysToAgent ask."""
+        answer = await self._ask(f"Add key {clean(file)} ({clean(comment)}) to agent? (yes/no) ", echo=True)
+        return (answer or "").strip().lower() == "yes"
 
     async def passphrase(self, file: str) -> str | None:
         """Ask for the passphrase of a key file; None or "" to go on to the next key."""

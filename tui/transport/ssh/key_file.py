@@ -46,6 +46,16 @@ def look_at(path: Path) -> KeyFile | None:
     return None
 
 
+def rsa_bits(public: bytes) -> int | None:
+    """Return the length of an RSA key by its public wire form (RFC 4253, 6.6); None for another kind."""
+    kind, rest = _string(public)
+    if kind != b"ssh-rsa":
+        return None
+    _, rest = _string(rest)
+    modulus, _ = _string(rest)
+    return int.from_bytes(modulus, "big").bit_length()
+
+
 def _openssh(content: bytes) -> KeyFile | None:
     body = content.partition(_BEGIN)[2].partition(_END)[0]
     try:

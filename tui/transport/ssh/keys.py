@@ -15,9 +15,9 @@ from asyncssh.sk import sk_available
 
 from tui.transport.asking import Answers
 from tui.transport.ssh import key_file
-from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.interview import Interview
 from tui.transport.ssh.known_hosts import fingerprint, short_algorithm
+from tui.transport.ssh.resolved import Resolved, ToAgent
 from tui.transport.ssh.tokens import home_directory
 
 
@@ -32,6 +32,9 @@ class LoginKeys:
         self._resolved = resolved
         self._interview = interview
         self._unlocked = answers.keys
+        self._shared = answers.shared
+        self._in_agent = answers.in_agent
+        self._open: dict[Path, asyncssh.SSHKey] = {}
         self._agent: asyncssh.SSHAgentClient | None = None
         self._certificates: list[asyncssh.SSHCertificate] = []
         self._keys: AsyncGenerator[asyncssh.SSHKeyPair, None] | None = None
@@ -77,12 +80,14 @@ class LoginKeys:
         seen: set[bytes] = set()
         for pair in self._in_order(await self._agent_keys(), list(files.values())):
             seen.add(pair.key_public_data)
-            yield self._noted(pair, "agent")
+            if self._is_allowed(pair, "a key of the agent"):
+                yield self._noted(pair, "agent")
         for path, blob in files.items():
             if (blob is not None and blob in seen) or self._is_too_open(path):
                 continue
             for pair in self._read_private(path) or await self._locked_pairs(path, blob):
-                yield self._noted(pair, _short(path))
+                if self._is_allowed(pair, _short(path)):
+                    yield self._noted(pair, _short(path))
 
     def _is_too_open(self, path: Path) -> bool:
         if key_file.look_at(path) is None or not key_file.is_open_to_others(path):
@@ -91,6 +96,23 @@ class LoginKeys:
             f"{_short(path)} may be read by others, so ssh does not use it (chmod 600 {_short(path)})"
         )
         return True
+
+    def _is_allowed(self, pair: asyncssh.SSHKeyPair, source: str) -> bool:
+        """Say whether the configuration allows keys of this kind and length."""
+        bits, required = key_file.rsa_bits(pair.key_public_data), self._resolved.required_rsa_bits
+        if bits is not None and bits < required:
+            self.passed_over.append(
+                f"{source} has {bits} bits, and RequiredRSASize of the configuration wants {required}"
+            )
+            return False
+        allowed = self._resolved.algorithms.signatures
+        kind = pair.algorithm.decode()
+        if not allowed or _signs_as(kind) & set(allowed):
+            return True
+        left_out = f"{source} ({short_algorithm(kind)}) is left out by PubkeyAcceptedAlgorithms"
+        if left_out not in self.passed_over:
+            self.passed_over.append(left_out)
+        return False
 
     def _noted(self, pair: asyncssh.SSHKeyPair, source: str) -> asyncssh.SSHKeyPair:
         kind = short_algorithm(pair.algorithm.decode())
@@ -156,10 +178,21 @@ class LoginKeys:
             self.passed_over.append(f"{_short(path)} could not be read ({error.strerror})")
         else:
             if not (key.get_algorithm().startswith("sk-") and not sk_available):
-                return list(asyncssh.load_keypairs([key], certlist=self._certificates))
+                return self._open_pairs(path, key)
             self.touched.append(path)
             self.passed_over.append(f"{_short(path)} is on a security key, which only ssh itself can ask")
         return []
+
+    def _open_pairs(self, path: Path, key: asyncssh.SSHKey) -> list[asyncssh.SSHKeyPair]:
+        """Return the pairs of a key that lies open; one for the agent as those that are known when used."""
+        if self._resolved.to_agent is None:
+            return list(asyncssh.load_keypairs([key], certlist=self._certificates))
+        self._open[path] = key
+        return self._pairs_of(path, key)
+
+    def _pairs_of(self, path: Path, public: asyncssh.SSHKey) -> list[asyncssh.SSHKeyPair]:
+        fitting = [each for each in self._certificates if each.key.public_data == public.public_data]
+        return [FileKeyPair(public, each, self, path) for each in (*fitting, None)]
 
     async def _locked_pairs(self, path: Path, blob: bytes | None) -> list[asyncssh.SSHKeyPair]:
         """Return the pairs of a locked key: unlocked at once where it must be, to know what it is."""
@@ -168,24 +201,51 @@ class LoginKeys:
         public = _public_key(blob) if blob is not None else None
         if public is None:
             key = await self.unlock(path)
-            return [] if key is None else list(asyncssh.load_keypairs([key], certlist=self._certificates))
-        fitting = [each for each in self._certificates if each.key.public_data == public.public_data]
-        return [LockedKeyPair(public, each, self, path) for each in (*fitting, None)]
+            return [] if key is None else self._open_pairs(path, key)
+        return self._pairs_of(path, public)
+
+    async def key_for(self, path: Path) -> asyncssh.SSHKey | None:
+        """Return the key of a file that is to be used, None where it stays locked; the agent may get it."""
+        key = self._open.get(path) or await self.unlock(path)
+        if key is not None and self._resolved.to_agent is not None and path not in self._in_agent:
+            await self._give_to_agent(path, key, self._resolved.to_agent)
+        return key
+
+    async def _give_to_agent(self, path: Path, key: asyncssh.SSHKey, how: ToAgent) -> None:
+        if self._agent is None:
+            return
+        self._in_agent.add(path)
+        if not key.has_comment():
+            key.set_comment(str(path))
+        comment = key.get_comment(errors="replace") or str(path)
+        if how.ask and not await self._interview.agrees_to_agent(str(path), comment):
+            return
+        try:
+            await self._agent.add_keys([key], lifetime=how.lifetime_s, confirm=how.confirm)
+        except (OSError, ValueError) as error:
+            self._interview.tell(f"{_short(path)} could not be added to the ssh-agent ({error})")
 
     async def unlock(self, path: Path) -> asyncssh.SSHKey | None:
+        """Ask for the passphrase, unless another login does: its answer counts for this one too."""
+        async with self._shared.one(path, self._interview.waiting) as question:
+            if not question.told and path not in self._unlocked:
+                await self._ask_for(path)
+                question.told = not self._interview.given_up
+        key = self._unlocked.get(path)
+        if key is not None and path in self.locked:
+            self.locked.remove(path)
+        return key
+
+    async def _ask_for(self, path: Path) -> None:
         """Ask for the passphrase until it is right, as often as the configuration allows."""
-        if path in self._unlocked:
-            return self._unlocked[path]
         for _ in range(self._resolved.asking.prompts):
             passphrase = await self._interview.passphrase(str(path))
             if not passphrase:
-                break
+                return
             key = await asyncio.to_thread(_unlocked, path, passphrase)
             if key is not None:
                 self._unlocked[path] = key
-                self.locked.remove(path)
-                return key
-        return None
+                return
 
     def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:
         if "assphrase" in str(error):
@@ -194,8 +254,8 @@ class LoginKeys:
             self.passed_over.append(f"{_short(path)} is no key that can be used here ({error})")
 
 
-class LockedKeyPair(asyncssh.SSHKeyPair):
-    """A key whose passphrase is asked for when the server has said that it takes the key."""
+class FileKeyPair(asyncssh.SSHKeyPair):
+    """A key that is used, its passphrase asked for, when the server has said that it takes the key."""
 
     _key_type = "local"
 
@@ -215,10 +275,18 @@ class LockedKeyPair(asyncssh.SSHKeyPair):
 
     async def sign_async(self, data: bytes) -> bytes:
         """Sign ``data``. Raises ValueError, on which the library goes on to the next key."""
-        key = await self._keys.unlock(self._path)
+        key = await self._keys.key_for(self._path)
         if key is None:
             raise ValueError(f"{self._path} stays locked")
         return key.sign(data, self.sig_algorithm)
+
+
+def _signs_as(kind: str) -> set[str]:
+    """Return the names under which a kind of key stands in PubkeyAcceptedAlgorithms."""
+    plain = "-cert-v01@openssh.com" if kind.endswith("-cert-v01@openssh.com") else ""
+    if kind.removesuffix(plain) != "ssh-rsa":
+        return {kind}
+    return {f"{name}{plain}" for name in ("rsa-sha2-512", "rsa-sha2-256", "ssh-rsa")}
 
 
 def _unlocked(path: Path, passphrase: str) -> asyncssh.SSHKey | None:

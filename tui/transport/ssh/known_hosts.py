@@ -139,9 +139,12 @@ def listed_keys(content: bytes) -> Iterator[bytes]:
                 break
 
 
-def fingerprint(blob: bytes) -> str:
-    """Return a key's fingerprint as ssh-keygen -l prints it."""
-    return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+def fingerprint(blob: bytes, kind: str = "sha256") -> str:
+    """Return a key's fingerprint as ssh-keygen -l prints it, by a hash of FingerprintHash."""
+    name = kind if kind in hashlib.algorithms_guaranteed else "sha256"
+    digest = hashlib.new(name, blob, usedforsecurity=False).digest()
+    shown = digest.hex(":") if name == "md5" else base64.b64encode(digest).decode().rstrip("=")
+    return f"{name.upper()}:{shown}"
 
 
 def short_algorithm(algorithm: str) -> str:

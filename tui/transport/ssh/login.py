@@ -14,30 +14,22 @@ import asyncssh
 from tui.transport.asking import LoginClock
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.algorithms import HOST_KEY_TYPES, had_by_library, is_certificate
 from tui.transport.ssh.host_key import HostKeyGate
 from tui.transport.ssh.interview import Interview
 from tui.transport.ssh.keys import LoginKeys
 from tui.transport.ssh.known_hosts import HostKeys, KnownKey
 from tui.transport.ssh.limits import Manners
+from tui.transport.ssh.resolved import Resolved
 
-# Host key types that asyncssh can check, in OpenSSH's order of preference.
-_KNOWN_TYPES = (
-    "ssh-ed25519",
-    "ecdsa-sha2-nistp256",
-    "ecdsa-sha2-nistp384",
-    "ecdsa-sha2-nistp521",
-    "sk-ssh-ed25519@openssh.com",
-    "sk-ecdsa-sha2-nistp256@openssh.com",
-    "rsa-sha2-512",
-    "rsa-sha2-256",
-)
 # One RSA key signs under several names.
 _SIGNED_AS = {"rsa-sha2-512": "ssh-rsa", "rsa-sha2-256": "ssh-rsa"}
+# As OpenSSH offers them.
+_COMPRESSED, _PLAIN = ["zlib@openssh.com", "none"], ["none", "zlib@openssh.com"]
 
-# The library gives no ticket here. Behind the keys that method is still listed when one is asked for, so that
-# it is known whether the server takes it.
-_METHODS = ("publickey", "gssapi-with-mic", "keyboard-interactive", "password")
+# The library gives neither ticket nor host's key here. Behind the keys these methods are still listed when
+# one is asked for, so that it is known whether the server takes them.
+_METHODS = ("publickey", "gssapi-with-mic", "hostbased", "keyboard-interactive", "password")
 
 # Without a handler of its own, the logging module writes a library's warnings over the screen.
 logging.getLogger("asyncssh").addHandler(logging.NullHandler())
@@ -52,6 +44,7 @@ class Login:
         self._limits = manners.limits
         self._clock = LoginClock(manners.limits.login_s)
         self.interview = Interview(resolved, manners.asker, manners.answers, self._clock)
+        self._answers = manners.answers
         self.keys = LoginKeys(resolved, self.interview, manners.answers)
         self.methods: list[str] = []
         self.connection: asyncssh.SSHClientConnection | None = None
@@ -78,35 +71,45 @@ class Login:
         if self.gate.unknown is None or not self.interview.can_ask:
             return False
         algorithm, blob = self.gate.unknown
-        if not await self.interview.agrees_to(algorithm, blob, self.address):
-            if self.interview.given_up:
-                raise fault("given_up", where=self.resolved.where)
+        key, interview = (self.gate.keys.name, blob), self.interview
+        async with self._answers.shared.one(key, interview.waiting) as question:
+            if not question.told and key not in self._answers.host_keys:
+                agreed = await interview.agrees_to(algorithm, blob, self.address)
+                if agreed:
+                    interview.tell(await asyncio.to_thread(self.gate.add_agreed, algorithm, blob))
+                question.told = not interview.given_up
+        if interview.given_up:
+            raise fault("given_up", where=self.resolved.where)
+        if key not in self._answers.host_keys:
             raise self.gate.declined(algorithm, blob)
-        self.interview.tell(await asyncio.to_thread(self.gate.add_agreed, algorithm, blob))
         return True
 
     async def _connect(
         self, sock: socket.socket | None, tunnel: asyncssh.SSHClientConnection | None
     ) -> asyncssh.SSHClientConnection:
         limits, preferred = self._limits, self.resolved.asking.preferred
+        have, wire = had_by_library(self.resolved.algorithms), self.resolved.wire
         return await asyncssh.connect(
             self.resolved.hostname, self.resolved.port, sock=sock, tunnel=tunnel, config=None,
             client_factory=lambda: _Client(self), username=self.resolved.user, client_keys=None,
             public_key_auth=self.resolved.public_key, preferred_auth=list(preferred) or _METHODS,
             known_hosts=_trusted_lists(self.gate.keys),
             host_key_alias=self.resolved.host_key_alias, x509_trusted_certs=None, gss_host=None,
-            server_host_key_algs=self._host_key_algorithms(), compression_algs=None,
+            server_host_key_algs=self._host_key_algorithms(have.host_keys),
+            encryption_algs=have.ciphers, mac_algs=have.macs, kex_algs=have.key_exchanges,
+            signature_algs=have.signatures, compression_algs=_COMPRESSED if wire.compressed else _PLAIN,
+            rekey_bytes=wire.rekey_bytes or (), rekey_seconds=wire.rekey_s or (),
             agent_forwarding=False, connect_timeout=None, login_timeout=0, utf8_decode_errors="replace",
             keepalive_interval=limits.keepalive_s, keepalive_count_max=limits.keepalive_count,
         )  # fmt: skip
 
-    def _host_key_algorithms(self) -> list[str]:
+    def _host_key_algorithms(self, allowed: Sequence[str]) -> list[str]:
         """Return the host key types to ask for: known ones first, as OpenSSH does; certificates if judged."""
-        wanted = [name for name in self.resolved.host_key_algorithms if name in _KNOWN_TYPES]
-        wanted = wanted or list(_KNOWN_TYPES)
+        allowed = allowed or (*map(_certificate_type, HOST_KEY_TYPES), *HOST_KEY_TYPES)
+        certificates = [name for name in allowed if is_certificate(name)]
+        wanted = [name for name in allowed if not is_certificate(name)]
         known = {_SIGNED_AS.get(name, name) for name in self.gate.keys.algorithms()}
         wanted.sort(key=lambda name: _SIGNED_AS.get(name, name) not in known)
-        certificates = [f"{name.removesuffix('@openssh.com')}-cert-v01@openssh.com" for name in wanted]
         return [*certificates, *wanted] if self.gate.keys.marked("@cert-authority") else wanted
 
     async def close(self) -> None:
@@ -128,7 +131,7 @@ class Login:
             refused.for_program = self._left_to_ssh()
             return refused
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
-            return self.gate.fault or fault("host_certificate", where=where, why=why)
+            return self._untrusted(why)
         if isinstance(error, asyncssh.KeyExchangeFailed):
             strangers = fault("no_agreement", where=where, why=why)
             strangers.for_program = f"the SSH library here has nothing in common with it ({why})"
@@ -140,14 +143,24 @@ class Login:
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
 
+    def _untrusted(self, why: str) -> LinkFault:
+        """Return why the host's key is not trusted; a ticket may vouch for one that is only unknown."""
+        seen = self.gate.fault or fault("host_certificate", where=self.resolved.where, why=why)
+        if self.gate.unknown is not None and self.resolved.left_to_ssh.gssapi_key_exchange:
+            seen.for_program = "only ssh itself can trust a host by a Kerberos ticket (GSSAPI)"
+        return seen
+
     def _left_to_ssh(self) -> str:
-        """Say what the server may take and the library cannot give: a touched key, a ticket; "" for neither.
+        """Say what the server may take and the library cannot give: a touched key, a ticket; "" for none.
 
         No method is known where the server takes none that the library asks for anything.
         """
         if self.keys.touched:
             return "only ssh itself can use a key on a security key"
-        ticket = self.resolved.gssapi and ("gssapi-with-mic" in self.methods or not self.methods)
+        alone = self.resolved.left_to_ssh
+        if alone.hostbased and "hostbased" in self.methods:
+            return "only ssh itself can log in by the key of this machine (HostbasedAuthentication)"
+        ticket = alone.gssapi and ("gssapi-with-mic" in self.methods or not self.methods)
         return "only ssh itself can log in with a Kerberos ticket (GSSAPI)" if ticket else ""
 
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
@@ -196,12 +209,17 @@ class _Client(asyncssh.SSHClient):
 
     def kbdint_auth_requested(self) -> str | None:
         self._login.note_methods()
-        return "" if self._login.interview.begins_challenge() else None
+        login = self._login
+        return login.resolved.asking.devices if login.interview.begins_challenge() else None
 
     async def kbdint_challenge_received(
         self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> Sequence[str] | None:
         return await self._login.interview.challenge(name, instructions, prompts)
+
+
+def _certificate_type(name: str) -> str:
+    return f"{name.removesuffix('@openssh.com')}-cert-v01@openssh.com"
 
 
 def _trusted_lists(keys: HostKeys) -> tuple[list[asyncssh.SSHKey], ...]:

@@ -5,7 +5,8 @@ import shutil
 import stat
 
 from tui.transport.short_command import finished
-from tui.transport.ssh.config import Resolved, ssh_command
+from tui.transport.ssh.command import ssh_command
+from tui.transport.ssh.resolved import Resolved
 
 _ANSWER_S = 2.0
 

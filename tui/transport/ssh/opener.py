@@ -15,11 +15,12 @@ from tui.transport.asking import Answers, Asker, AskerUntilLogin
 from tui.transport.faults import fault, sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault, Pipe
 from tui.transport.remote_shell import command_line
-from tui.transport.ssh.config import Resolved, resolve
+from tui.transport.ssh.config import neutral_options, resolve
 from tui.transport.ssh.expect import expects_question
 from tui.transport.ssh.limits import Limits, Manners
 from tui.transport.ssh.master import master_answers
-from tui.transport.ssh.program import is_ssh, named_program, open_program
+from tui.transport.ssh.program import Program, is_ssh, named_program, open_program
+from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.target import Target, parse_target
 from tui.transport.ssh.ways import Ways
 
@@ -41,8 +42,8 @@ class SshOptions:
     given one sentence for what happened without a question: a key added, a changed one let pass, another way
     in than asyncssh. ``ssh_cmd`` is the beginning of a command that goes to the host (--ssh-cmd). ``asker``
     is who answers ssh's questions, once the host has been reached only where it is there ``later``; None:
-    nothing is asked. ``patient``: a host may be away at first, so that its faults are to be retried from the
-    beginning.
+    nothing is asked. ``answers`` are what a person has answered, for all hosts that get the same.
+    ``patient``: a host may be away at first, so that its faults are to be retried from the beginning.
     """
 
     config_file: str | None = None
@@ -52,6 +53,7 @@ class SshOptions:
     ssh_cmd: tuple[str, ...] | None = None
     asker: Asker | None = None
     patient: bool = False
+    answers: Answers = field(default_factory=Answers)
 
 
 def ssh_opener(host: str, *, options: SshOptions | None = None) -> "SshOpener":
@@ -71,17 +73,17 @@ class SshOpener:
         self._target = target
         self._options = options
         self._ways = Ways(options.limits, options.notice)
-        self._answers = Answers()
         self._resolved: Resolved | None = None
         self._reached = False
         self._newest: BesidePipe | None = None
+        self._neutral: tuple[str, ...] | None = None
 
     async def expects_question(self) -> bool:
         """Say whether the first connection will probably ask something. Raises LinkFault (usage)."""
         if self._options.asker is None or self._options.ssh_cmd is not None:
             return False
         resolved = self._resolved = await _resolved(self._target, self._options)
-        if resolved.of_ssh_alone:
+        if resolved.left_to_ssh.always:
             return False  # the program asks nothing
         return not await master_answers(resolved) and await expects_question(resolved)
 
@@ -111,14 +113,19 @@ class SshOpener:
         options = self._options
         if options.ssh_cmd is not None:
             self._tell_of_unread_file(options)
-            way = named_program(options.ssh_cmd, self._target, options.config_file, options.limits)
-            return await open_program(way, arguments)
+            return await open_program(await self._named(options.ssh_cmd), arguments)
         library = asyncio.ensure_future(asyncio.to_thread(_library))
         library.add_done_callback(_look_at)
         try:
             return await self._choose(await self._resolve(), arguments, library)
         finally:
             library.cancel()
+
+    async def _named(self, command: tuple[str, ...]) -> Program:
+        if self._neutral is None:
+            self._neutral = await neutral_options(command[0], self._target) if is_ssh(command[0]) else ()
+        options = self._options
+        return named_program(command, self._target, options.config_file, options.limits, self._neutral)
 
     def _tell_of_unread_file(self, options: SshOptions) -> None:
         if options.ssh_cmd and options.config_file and not is_ssh(options.ssh_cmd[0]) and not self._reached:
@@ -142,7 +149,7 @@ class SshOpener:
         asker = options.asker
         if self._reached and asker is not None and not asker.later:
             asker = None
-        return Manners(options.limits, options.notice, asker, self._answers)
+        return Manners(options.limits, options.notice, asker, options.answers)
 
     async def _resolve(self) -> Resolved:
         found, self._resolved = self._resolved, None

@@ -14,8 +14,8 @@ from tui.transport.faults import fault
 from tui.transport.local import LocalPipe, open_child
 from tui.transport.pipe import LinkFault
 from tui.transport.remote_shell import command_line
-from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.limits import Limits
+from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.target import Target
 from tui.transport.ssh.words import hear
 
@@ -57,11 +57,18 @@ class Program:
 
 
 def named_program(
-    prefix: tuple[str, ...], target: Target, config_file: str | None, limits: Limits
+    prefix: tuple[str, ...],
+    target: Target,
+    config_file: str | None,
+    limits: Limits,
+    neutral: tuple[str, ...] = (),
 ) -> Program:
-    """Return the way by the command that the user named, which may be more than ssh."""
+    """Return the way by the command that the user named, which may be more than ssh.
+
+    ``neutral`` are options for an ssh, see Resolved.
+    """
     if is_ssh(prefix[0]):
-        return _ssh(prefix, target, config_file, target.host, limits)
+        return _ssh(prefix, target, config_file, target.host, limits, neutral)
     user = f"{target.user}@" if target.user is not None else ""
     port = ["-p", str(target.port)] if target.port is not None else []
     argv = (*prefix, *port, f"{user}{target.host}")
@@ -70,7 +77,7 @@ def named_program(
 
 def system_ssh(resolved: Resolved, limits: Limits) -> Program:
     """Return the way by the system's ssh, with the user's own configuration."""
-    way = _ssh(("ssh",), resolved.target, resolved.config_file, resolved.where, limits)
+    way = _ssh(("ssh",), resolved.target, resolved.config_file, resolved.where, limits, resolved.neutral)
     return replace(way, start_s=(resolved.connect_timeout_s or limits.connect_s) + limits.login_s)
 
 
@@ -85,7 +92,12 @@ def is_ssh(program: str) -> bool:
 
 
 def _ssh(
-    prefix: tuple[str, ...], target: Target, config_file: str | None, where: str, limits: Limits
+    prefix: tuple[str, ...],
+    target: Target,
+    config_file: str | None,
+    where: str,
+    limits: Limits,
+    neutral: tuple[str, ...],
 ) -> Program:
     program, *options = prefix
     file = ["-F", config_file] if config_file is not None else []
@@ -93,7 +105,7 @@ def _ssh(
     alive += ["-o", f"ServerAliveCountMax={limits.keepalive_count}"]
     host = target.ssh_arguments()
     return Program(
-        argv=(program, *_FIRST, *file, *options, *alive, "-T", *host),
+        argv=(program, *_FIRST, *neutral, *file, *options, *alive, "-T", *host),
         shown=shlex.join([program, *file, *options, *host]),
         where=where,
         start_s=limits.connect_s + limits.login_s,

@@ -10,7 +10,8 @@ from pathlib import Path
 from tui.transport.child import KILL, reaped, signal_group
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved, login_at_jump
+from tui.transport.ssh.command import login_at_jump
+from tui.transport.ssh.resolved import Resolved
 from tui.transport.ssh.words import hear
 
 _KEPT_BYTES = 16 * 1024

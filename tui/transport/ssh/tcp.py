@@ -9,10 +9,12 @@ from typing import cast
 
 from tui.transport.faults import fault
 from tui.transport.pipe import LinkFault
-from tui.transport.ssh.config import Resolved
+from tui.transport.ssh.resolved import Resolved
 
 # RFC 8305 recommends 250 ms before the next address is tried while the first has not answered.
 _NEXT_ADDRESS_S = 0.25
+# ssh_config(5), ConnectionAttempts: one per second.
+_BETWEEN_ATTEMPTS_S = 1.0
 _FAMILIES = {"inet": socket.AF_INET, "inet6": socket.AF_INET6}
 _UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EACCES, errno.EPERM}
 
@@ -20,7 +22,18 @@ Address = tuple[socket.AddressFamily, tuple[str, int]]
 
 
 async def connect_tcp(resolved: Resolved, timeout_s: float) -> socket.socket:
-    """Connect within ``timeout_s`` in all. Raises LinkFault: dns, refused, timeout."""
+    """Connect, each attempt within ``timeout_s``. Raises LinkFault: dns, refused, timeout."""
+    for _ in range(resolved.wire.attempts - 1):
+        try:
+            return await _attempt(resolved, timeout_s)
+        except LinkFault as seen:
+            if not seen.retry:
+                raise
+        await asyncio.sleep(_BETWEEN_ATTEMPTS_S)
+    return await _attempt(resolved, timeout_s)
+
+
+async def _attempt(resolved: Resolved, timeout_s: float) -> socket.socket:
     try:
         async with asyncio.timeout(timeout_s):
             return await _first_connected(await _look_up(resolved))

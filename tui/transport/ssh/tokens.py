@@ -44,9 +44,20 @@ class Tokens:
 
     @classmethod
     def of(
-        cls, *, original: str, hostname: str, port: int, user: str, alias: str | None, jump: str
+        cls,
+        *,
+        original: str,
+        hostname: str,
+        port: int,
+        user: str,
+        alias: str | None,
+        jump: str,
+        both_ends: str | None = None,
     ) -> "Tokens":
-        """Gather the tokens of one host; an empty ``user`` is the local one."""
+        """Gather the tokens of one host; an empty ``user`` is the local one.
+
+        ``both_ends`` is the value of %C where it is known.
+        """
         here, me = socket.gethostname(), local_user()
         user = user or me
         values = {
@@ -64,8 +75,8 @@ class Tokens:
             "T": "NONE",
             "u": me,
         }
-        both_ends = "".join(values[name] for name in "lhprj")
-        values["C"] = hashlib.sha1(both_ends.encode("utf-8", "surrogateescape")).hexdigest()
+        ends = "".join(values[name] for name in "lhprj")
+        values["C"] = both_ends or hashlib.sha1(ends.encode("utf-8", "surrogateescape")).hexdigest()
         return cls(original, hostname, port, user, values)
 
     def expand(self, text: str) -> str:

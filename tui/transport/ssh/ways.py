@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 from tui.transport.faults import sentence_of
 from tui.transport.pipe import BesidePipe, LinkFault
-from tui.transport.ssh.config import Resolved
 from tui.transport.ssh.limits import Limits
 from tui.transport.ssh.master import master_answers
 from tui.transport.ssh.program import open_program, shared_connection, system_ssh
+from tui.transport.ssh.resolved import Resolved
 
 # By the fault of the library: those of ssh that come later on the way in.
 _FURTHER = {"refused": ("host_key", "auth"), "lost": ("host_key", "auth")}
@@ -31,15 +31,15 @@ class Ways:
         """
         pipe = await self._over_shared(resolved, arguments)
         self._tell_shared(resolved, shared=pipe is not None)
-        if pipe is None and (self._ssh_alone or resolved.of_ssh_alone):
+        if pipe is None and (self._ssh_alone or resolved.left_to_ssh.always):
             way = system_ssh(resolved, self._limits)
             pipe = await open_program(way, arguments)
             self._tell_of_settings(resolved, way.shown)
         return pipe
 
     def _tell_of_settings(self, resolved: Resolved, shown: str) -> None:
-        if resolved.of_ssh_alone and not self._ssh_alone:
-            names = ", ".join(resolved.of_ssh_alone)
+        if resolved.left_to_ssh.always and not self._ssh_alone:
+            names = ", ".join(resolved.left_to_ssh.always)
             self._notice(sentence_of("ssh_keeps_more", where=resolved.where, command=shown, names=names))
         self._ssh_alone = True
 

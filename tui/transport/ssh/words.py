@@ -20,7 +20,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         r"|unknown option|option requires an argument|bad owner or permissions on",
         r"bad configuration option: |can't open|illegal|unknown|requires|bad owner",
     ),
-    ("dns", r"could not resolve hostname|name or service not known|nodename nor servname", ""),
+    ("dns", r"could not resolve host|name or service not known|nodename nor servname", ""),
     (
         "host_key_changed",
         r"identification has changed!(?s:.*)host key verification failed",
