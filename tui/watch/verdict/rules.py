@@ -82,6 +82,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         longest_s=max(moment.situation.past.silences_s, default=None),
         rules=rules,
         silence_s=moment.silence_s if moment.judged and not moment.movement.blind_s(moment.now_s) else None,
+        elsewhere=found.cause.elsewhere,
     )
 
 
