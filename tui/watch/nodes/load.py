@@ -1,7 +1,7 @@
 """A load over several hosts as one value: where it stands, how it is, who waits for whom."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from tui.engines.base import Engine
@@ -167,4 +167,4 @@ def _left_s(nodes: Sequence[Node], found: Judged) -> float | None:
 def told_over(own: Verdict | None, load: NodesLoad | None, at: int) -> Verdict | None:
     """Return the verdict to show for a host: the load's where it says more than that of the host alone."""
     told = None if load is None else load.told(at)
-    return own if told is None else replace(told, rules=own.rules if own is not None else ())
+    return own if told is None else told
