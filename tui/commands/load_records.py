@@ -93,7 +93,7 @@ def load_words(load: NodesLoad) -> str:
     """Return a load in a line for people."""
     row = load_row(load)
     hosts = ", ".join(node.host for node in load.nodes if node.host is not None)
-    said = [row.load, "" if row.load == row.verdict.lower() else row.verdict.lower(), row.sentence]
+    said = [row.load, row.verdict.lower(), row.sentence]
     left = "" if load.left_s is None else f"ready in {clock_text(load.left_s)}"
     return f"{row.name} ({hosts}): " + "; ".join(text for text in (*said, left) if text)
 

@@ -9,6 +9,9 @@ from tui.watch.verdict.verdict import Verdict
 from tui.watch.words import clock_text
 from widgets.values import LoadRow, Mood, ScreenValues
 
+_SAID = {"failed": ("dead",), "ready": ("ready",)}
+"""Words that say no more than the phase beside them."""
+
 
 def load_row(load: NodesLoad) -> LoadRow:
     """Return the line of a load."""
@@ -18,7 +21,9 @@ def load_row(load: NodesLoad) -> LoadRow:
         mood=_mood(load),
         load=_phase(load),
         left="" if load.left_s is None else f"T- {clock_text(load.left_s)}",
-        verdict="" if load.word is None else load.word.upper(),
+        verdict=""
+        if load.word is None or load.word in _SAID.get(load.outcome or "", ())
+        else load.word.upper(),
         sentence=sentence(load),
     )
 

@@ -10,6 +10,7 @@ from tui.watch.nodes.load import NO_SERVER, NOT_REACHED, NodesLoad, again, load_
 from tui.watch.nodes.node import Node, Standing
 from tui.watch.verdict.verdict import Verdict, Word
 
+# How far the clock of each host is ahead of ours.
 CLOCKS: dict[int, float | None] = {0: 500.0, 1: 9000.0, 2: 70.0}
 MEETS = ("gpu-a", 5000)
 
@@ -139,15 +140,15 @@ def test_a_stopped_node_is_whom_the_others_wait_for_whatever_their_phase() -> No
 
 
 def test_a_node_of_which_no_server_is_found_is_waited_for_where_a_host_may_yet_show_it() -> None:
-    found = load(node(0, "stalled", Phase.DISTRIBUTED), Node(1), vacant=(("gpu-b", NO_SERVER),))
-    assert (
-        found.sentence == "node 0 waits for node 1, which is not found (gpu-b: no server is found there yet)"
+    found = load(
+        node(0, "stalled", Phase.DISTRIBUTED), Node(1), vacant=(("gpu-b", NO_SERVER.format("gpu-b")),)
     )
+    assert found.sentence == "node 0 waits for node 1: no server on gpu-b yet"
     told = found.told(0)
     assert told is not None
     assert (told.word, told.cause) == ("stalled", "node 1 has not come to the rendezvous")
     assert told.next_step == "start node 1, with gpu-a:5000 as its rendezvous"
-    assert found.missing == "node 1 of 2 is not found (gpu-b: no server is found there yet)"
+    assert found.missing == "node 1 of 2 is not found: no server on gpu-b yet"
 
 
 def test_a_node_on_no_watched_host_is_said_to_be_and_nothing_is_claimed_of_it() -> None:
@@ -162,7 +163,7 @@ def test_several_missing_nodes_are_counted() -> None:
     assert load(node(0), Node(1), Node(2)).missing == "nodes 1 and 2 of 3 are on no watched host"
     vacant = (("gpu-b", NO_SERVER), ("gpu-c", NOT_REACHED))
     assert load(node(0), Node(1), Node(2), vacant=vacant).missing == (
-        "nodes 1 and 2 of 3 are not found (gpu-b, gpu-c show no server yet)"
+        "nodes 1 and 2 of 3 are not found: gpu-b, gpu-c show no server yet"
     )
 
 
@@ -203,6 +204,7 @@ def test_one_dead_node_is_the_death_of_the_load_with_its_cause() -> None:
     assert told is not None
     assert (told.word, told.sentence) == ("dead", "dead: node 1 (gpu-b) is dead: out of memory")
     assert told.cause == "oom"
+    assert told.since_s == 550.0  # when that was, on the clock of its own host
 
 
 def test_of_two_dead_nodes_the_first_counts_and_of_two_at_once_the_one_that_says_why() -> None:

@@ -14,10 +14,10 @@ from tui.watch.nodes.verdicts import Judged, judged
 from tui.watch.nodes.waits import alone_now, place_of
 from tui.watch.verdict.verdict import SEVERITY, Verdict, Word
 
-NO_SERVER = "no server is found there yet"
-TO_CHOOSE = "which of its servers to follow has to be chosen"
-NOT_REACHED = "it is not reached yet"
-BLIND = "no server can be found there without python3"
+NO_SERVER = "no server on {} yet"
+TO_CHOOSE = "{} has several servers, of which one is to be chosen"
+NOT_REACHED = "{} is not reached yet"
+BLIND = "{} has no python3, without which no server is found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def loads(hosts: Sequence[tuple[str, Meaning]], client_now_s: float) -> tuple[No
     claims = [claim_of(state) for _, state in hosts]
     groups = joined(claims)
     vacant = tuple(
-        (name, why)
+        (name, why.format(name))
         for (name, state), claim in zip(hosts, claims, strict=True)
         if claim is None and (why := _vacant(state))
     )
@@ -79,7 +79,7 @@ def loads(hosts: Sequence[tuple[str, Meaning]], client_now_s: float) -> tuple[No
 
 
 def _vacant(state: Meaning) -> str:
-    """Return why a host shows no server though it may have one, "" where it shows one."""
+    """Return why a host shows no server though it may have one, with room for its name; "" where it does."""
     if state.shown is not None or state.url_alone:
         return ""
     if state.hello is None:
@@ -104,7 +104,8 @@ def _load(
             found[claim.rank] = node_of(state, claim.rank, hosts[at][0], at, client_now_s)
     count = servers[0].arguments.nodes or len(found)
     nodes = again([found.get(rank, Node(rank)) for rank in range(count)])
-    clocks = {at: hosts[at][1].source_now(client_now_s) for at in group}
+    now_s = {at: hosts[at][1].source_now(client_now_s) for at in group}
+    clocks = {at: None if own_s is None else own_s - client_now_s for at, own_s in now_s.items()}
     model = next((state.model for state in states if state.model), None)
     meets = servers[0].arguments.rendezvous or ("", 0)
     return load_of(servers[0].engine, nodes, vacant, model=model, meets=meets, clocks=clocks)
@@ -129,7 +130,7 @@ def load_of(
 ) -> NodesLoad:
     """Return what nodes mean together. ``vacant`` are hosts that may yet show a missing one, and why not yet.
 
-    ``clocks`` are the hosts' own times now, by the place of the host.
+    ``clocks`` say by how many seconds a host's clock is ahead of the client's, by the place of the host.
     """
     found = judged(engine, nodes, vacant, meets, clocks or {})
     dead = next((node for node in nodes if node.rank == found.ended), None)

@@ -37,7 +37,7 @@ class Judged:
 def judged(
     engine: Engine, nodes: Sequence[Node], vacant: Vacant, meets: tuple[str, int], clocks: Clocks
 ) -> Judged:
-    """Return how a load is as of now. ``clocks`` are the hosts' own times, by their places."""
+    """Return how a load is as of now. ``clocks`` say how far each host's clock is ahead, by its place."""
     dead = _first_dead(nodes)
     if dead is not None:
         return _ended(nodes, dead, clocks)
@@ -63,11 +63,13 @@ def _ended(nodes: Sequence[Node], dead: Node, clocks: Clocks) -> Judged:
         why = Cause(told_of.cause, told_of.next_step, told_of.not_to_do)
     told: list[tuple[int, Verdict]] = []
     for node in nodes:
-        now_s = None if node.at is None else clocks.get(node.at)
-        if node.at is None or now_s is None or node.standing not in ("loading", "ready"):
+        offset_s = None if node.at is None else clocks.get(node.at)
+        if node.at is None or offset_s is None or node.standing not in ("loading", "ready"):
             continue
-        blank = Verdict("dead", now_s, "")
-        told.append((node.at, _with(node.verdict or blank, "dead", f"dead: {sentence}", why)))
+        own = node.verdict or Verdict("dead", offset_s, "")
+        if dead.ended_s is not None:
+            own = replace(own, since_s=dead.ended_s + offset_s)
+        told.append((node.at, _with(own, "dead", f"dead: {sentence}", why)))
     waiting = tuple(node.rank for node in nodes if node.may_wait)
     return Judged("dead", sentence, why, waiting, (dead.rank,), dead.rank, tuple(told))
 

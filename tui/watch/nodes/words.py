@@ -79,30 +79,31 @@ def who_waits(waits: Waits, nodes: Sequence[Node], vacant: Vacant) -> str:
     waiting = [nodes[rank] for rank in waits.waiting]
     verb = "may wait" if waits.kind == "unheard" else "waits" if len(waiting) == 1 else "wait"
     more = f" and {len(culprits) - 1} more" if len(culprits) > 1 else ""
-    return f"{listed(waiting)} {verb} for {culprits[0].words}{more}, {_doing(culprits[0], vacant)}"
+    return f"{listed(waiting)} {verb} for {culprits[0].words}{more}{_doing(culprits[0], vacant)}"
 
 
 def _doing(node: Node, vacant: Vacant) -> str:
-    """Return what is known of the one that is waited for."""
+    """Return what is known of the one that is waited for, as the rest of a sentence."""
     if node.standing == "missing":
         return absence(node, vacant)
     if node.standing == "unheard":
-        return f"not heard for {age_text(node.unheard_s or 0.0)}"
+        return f", not heard for {age_text(node.unheard_s or 0.0)}"
     if node.moves or node.verdict is None:
-        return f"which {DOING.get(node.phase, 'still moves') if node.phase is not None else 'still moves'}"
-    return f"which is {node.verdict.sentence}"
+        return f", which {'still moves' if node.phase is None else DOING.get(node.phase, 'still moves')}"
+    return f", which is {node.verdict.sentence}"
 
 
 def absence(node: Node, vacant: Vacant) -> str:
-    """Return why a node is missing, as far as that is known."""
+    """Return why a node is missing, as far as that is known, as the rest of a sentence."""
     if node.host is not None:
-        return "which has not started again"
+        return ", which has not started again"
     if not vacant:
-        return "which is on no watched host"
-    if len(vacant) == 1:
-        name, why = vacant[0]
-        return f"which is not found ({name}: {why})"
-    return f"which is not found ({', '.join(name for name, _ in vacant)} show no server yet)"
+        return ", which is on no watched host"
+    return (
+        f": {vacant[0][1]}"
+        if len(vacant) == 1
+        else f": {', '.join(name for name, _ in vacant)} show no server yet"
+    )
 
 
 def missing(nodes: Sequence[Node], vacant: Vacant) -> str:
@@ -110,15 +111,22 @@ def missing(nodes: Sequence[Node], vacant: Vacant) -> str:
     away = [node for node in nodes if node.standing == "missing"]
     told: list[str] = []
     if away:
-        why = absence(away[0], vacant).removeprefix("which ")
-        why = why if len(away) == 1 else f"are{why[2:]}" if why.startswith("is ") else f"have{why[3:]}"
-        told.append(f"{listed(away)} of {len(nodes)} {why}")
+        told.append(f"{listed(away)} of {len(nodes)} {_away(away, vacant)}")
     told += [
         f"{node.words} was last heard {age_text(node.unheard_s or 0.0)} ago"
         for node in nodes
         if node.standing == "unheard"
     ]
     return "; ".join(told)
+
+
+def _away(away: Sequence[Node], vacant: Vacant) -> str:
+    is_one = len(away) == 1
+    if all(node.host is not None for node in away):
+        return f"{'has' if is_one else 'have'} not started again"
+    verb = "is" if is_one else "are"
+    lost = next(node for node in away if node.host is None)
+    return f"{verb} not found{absence(lost, vacant)}" if vacant else f"{verb} on no watched host"
 
 
 def ended(node: Node) -> str:
