@@ -33,7 +33,9 @@ class NodeHost:
     def start(self, rank: int, phase: str, does: str, more: Sequence[str] = ()) -> None:
         """Start a node whose one rank stands in a phase and does a thing (words of loading_server.py)."""
         self.end()
-        shown = f"-m sglang.launch_server --model-path {self.folder}/qwen --tp 2 --port {31000 + rank} --nnodes 2"
+        shown = (
+            f"-m sglang.launch_server --model-path {self.folder}/qwen --tp 2 --port {31000 + rank} --nnodes 2"
+        )
         node = ["--node-rank", str(rank), "--dist-init-addr", "127.0.0.1:25000", *more]
         with (self.folder / f"{self.name}.log").open("wb") as log:
             self._server = subprocess.Popen(

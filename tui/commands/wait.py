@@ -6,6 +6,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from tui.commands import records, start
 from tui.commands.ask import terminal_asker
 from tui.commands.records import AnyRecord, EndRecord, Outcome
@@ -25,11 +27,12 @@ Updates = Callable[[], AsyncIterator[AnyEvent]]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a wait ended."""
+    """How a wait ended. ``elsewhere``: another host decided it; this one's verdict tells nothing of it."""
 
     outcome: Outcome
     fault: str | None
     reason: str
+    elsewhere: bool = False
 
 
 class Printer:
@@ -113,7 +116,8 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
 def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
     """Print the last line of a wait, and beside the output what is wrong with the way to the server."""
     t, now_s = printer.elapsed_s(), state.source_now(time.monotonic())
-    printer.end(records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s))
+    record = records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s)
+    printer.end(replace(record, judgement=None) if ended.elsewhere else record)
     gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
     if gone or ended.fault == "not_http":
         printer.say(ended.reason + start.host_hint(choices, ended.fault))

@@ -83,11 +83,11 @@ def decided_by(load: NodesLoad, waits: Sequence[Waited]) -> None:
     if dead is not None:
         rank, ended = dead
         told = load.sentence if load.outcome == "failed" else f"{load.nodes[rank].words}: {ended.reason}"
-        _end(still, Ending("failed", ended.fault, told))
+        _end(still, Ending("failed", ended.fault, told, elsewhere=True))
         return
     head = of[0].ended if 0 in of else None
     if head is not None and head.outcome == "ready":
-        _end((each for each in still if each.attends), Ending("ready", None, ATTENDS))
+        _end((each for each in still if each.attends), Ending("ready", None, ATTENDS, elsewhere=True))
 
 
 def _end(waits: Iterable[Waited], ended: Ending) -> None:

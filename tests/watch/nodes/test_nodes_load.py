@@ -1,6 +1,7 @@
 """What nodes mean together: where the load stands, how it is, and who waits for whom."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -39,7 +40,7 @@ def node(
         None if word is None else verdict(word, phase or Phase.LAUNCH),
         is_ready=standing == "ready",
     )
-    return replace(made, **more)  # pyright: ignore[reportArgumentType] -- passed on as given
+    return replace(made, **cast("dict[str, Any]", more))
 
 
 def load(*nodes: Node, vacant: tuple[tuple[str, str], ...] = ()) -> NodesLoad:
@@ -134,9 +135,16 @@ def test_a_node_stuck_for_a_reason_of_its_own_is_whom_the_others_wait_for() -> N
 
 def test_a_stopped_node_is_whom_the_others_wait_for_whatever_their_phase() -> None:
     stopped = replace(verdict("suspended", Phase.CAPTURE), sentence="suspended: TP1 (pid 7) is stopped")
-    found = load(node(0, "stalled", Phase.CAPTURE), node(1, phase=Phase.CAPTURE, verdict=stopped))
+    stopped = replace(stopped, next_step="kill -CONT 7")
+    found = load(
+        node(0, "stalled", Phase.CAPTURE), node(1, phase=Phase.CAPTURE, verdict=stopped, since_s=40.0)
+    )
     assert found.word == "suspended"
     assert found.sentence == "node 0 waits for node 1 (gpu-b), which is suspended: TP1 (pid 7) is stopped"
+    told = found.told(0)
+    assert told is not None
+    assert told.next_step == "on gpu-b: kill -CONT 7"
+    assert told.since_s == 540.0  # as long as it is suspended, on the clock of the host that waits
 
 
 def test_a_node_of_which_no_server_is_found_is_waited_for_where_a_host_may_yet_show_it() -> None:
@@ -187,8 +195,8 @@ def test_a_load_that_was_ready_is_neither_ready_nor_dead_while_its_first_node_is
 
 def test_all_there_and_nobody_goes_on_is_the_way_between_them() -> None:
     found = load(node(0, "stalled", Phase.DISTRIBUTED), node(1, "quiet", Phase.DISTRIBUTED))
-    assert found.sentence == "all 2 nodes have started and wait for each other"
-    assert found.judged.cause.title == "all 2 nodes have started, but they do not reach each other"
+    assert found.sentence == "both nodes have started and wait for each other"
+    assert found.judged.cause.title == "both nodes have started, but they do not reach each other"
     assert "gpu-a:5000" in found.judged.cause.next_step
     assert found.word == "stalled"
 

@@ -21,8 +21,8 @@ class Node:
     ``host`` is what the person called its host and ``at`` its place among all of them, None where the node is
     on none that is watched. ``standing``: missing (no server of it was found), unheard (the link to its host
     is lost, for ``unheard_s``: what it does is not known), loading, ready (it answers), dead. ``phase`` and
-    ``verdict`` are what was last heard of it, ``reason`` says why it ended, ``cause`` what its log tells of
-    that. ``left_s`` is its own time to ready.
+    ``verdict`` are what was last heard of it, ``since_s`` since when that verdict holds. ``reason`` says why
+    it ended, ``cause`` what its log tells of that. ``left_s`` is its own time to ready.
     """
 
     rank: int
@@ -31,6 +31,7 @@ class Node:
     standing: Standing = "missing"
     phase: Phase | None = None
     verdict: Verdict | None = None
+    since_s: float | None = None
     unheard_s: float | None = None
     left_s: float | None = None
     started_s: float | None = None
@@ -95,6 +96,7 @@ def node_of(state: Meaning, rank: int, host: str, at: int, client_now_s: float) 
         standing=standing,
         phase=state.phase,
         verdict=judged if judged is not None and judged.heard else None,
+        since_s=None if judged is None else here(judged.since_s),
         unheard_s=unheard_s,
         left_s=estimate.remaining_s if estimate is not None and is_told else None,
         started_s=here(state.started_s),

@@ -44,7 +44,7 @@ def judged(
     if nodes[0].is_ready:
         return _ready(nodes)
     found = waits(engine, nodes, vacant=bool(vacant))
-    return _waited(nodes, found, vacant, meets) if found is not None else _worst(nodes)
+    return _waited(nodes, found, vacant, meets, clocks) if found is not None else _worst(nodes)
 
 
 def _first_dead(nodes: Sequence[Node]) -> Node | None:
@@ -124,7 +124,9 @@ def _worst_word(nodes: Iterable[Node]) -> Word | None:
     return max(found, key=lambda each: each.severity).word if found else None
 
 
-def _waited(nodes: Sequence[Node], found: Waits, vacant: Vacant, meets: tuple[str, int]) -> Judged:
+def _waited(
+    nodes: Sequence[Node], found: Waits, vacant: Vacant, meets: tuple[str, int], clocks: Clocks
+) -> Judged:
     """Judge by who is waited for: those that wait are as the load is, and no fault is theirs."""
     sentence = words.who_waits(found, nodes, vacant)
     cause = words.cause_of(found, nodes, meets)
@@ -132,18 +134,26 @@ def _waited(nodes: Sequence[Node], found: Waits, vacant: Vacant, meets: tuple[st
     if word is None:
         # Of one that is not there nothing is known: then it is as those that wait see it.
         word = _worst_word(nodes[rank] for rank in found.waiting) or "quiet"
-    told = [*_of_waiting(nodes, found, word, sentence, cause), *_of_culprits(nodes, found)]
-    return Judged(word, sentence, cause, found.waiting, found.culprits, told=tuple(told))
+    told = Judged(word, sentence, cause, found.waiting, found.culprits)
+    shown = (*_of_waiting(nodes, told, clocks), *_of_culprits(nodes, found))
+    return replace(told, told=shown)
 
 
-def _of_waiting(
-    nodes: Sequence[Node], found: Waits, word: Word, sentence: str, cause: Cause
-) -> Iterator[tuple[int, Verdict]]:
-    for rank in found.waiting:
+def _of_waiting(nodes: Sequence[Node], load: Judged, clocks: Clocks) -> Iterator[tuple[int, Verdict]]:
+    """Give what the screens of those that wait say: how the one is that they wait for, and since when."""
+    first = nodes[load.culprits[0]] if load.culprits else None
+    began_s = None if first is None or not first.heard else first.since_s
+    for rank in load.waiting:
         node = nodes[rank]
-        if node.at is not None and node.verdict is not None:
-            where = "" if node.phase is None else f" in {node.phase.words}"
-            yield node.at, _with(node.verdict, word, f"{word}{where}: {sentence}", cause)
+        own, word = node.verdict, load.word
+        if node.at is None or own is None or word is None:
+            continue
+        where = "" if node.phase is None else f" in {node.phase.words}"
+        told = _with(own, word, f"{word}{where}: {load.sentence}", load.cause)
+        offset_s = clocks.get(node.at)
+        if began_s is not None and offset_s is not None:
+            told = replace(told, since_s=began_s + offset_s)
+        yield node.at, told
 
 
 def _of_culprits(nodes: Sequence[Node], found: Waits) -> Iterator[tuple[int, Verdict]]:

@@ -12,7 +12,7 @@ Vacant = tuple[tuple[str, str], ...]
 
 DOING: dict[Phase, str] = {
     Phase.LAUNCH: "still starts",
-    Phase.DISTRIBUTED: "is still setting up its ranks",
+    Phase.DISTRIBUTED: "still sets up its ranks",
     Phase.WEIGHTS: "still loads weights",
     Phase.KV_CACHE: "still sets up its KV cache",
     Phase.COMPILE: "still compiles",
@@ -20,14 +20,17 @@ DOING: dict[Phase, str] = {
     Phase.START_API: "still starts its API",
     Phase.WARMUP: "still warms up",
 }
-ALL_THERE = "all {count} nodes have started and wait for each other"
+
+
+def _all(count: int) -> str:
+    return "both nodes" if count == 2 else f"all {count} nodes"
 
 
 def apart(count: int, meets: tuple[str, int]) -> Cause:
     """Return the cause where all nodes are there and none goes on (stalls research, table 1, row 5)."""
     host, port = meets
     return Cause(
-        f"all {count} nodes have started, but they do not reach each other",
+        f"{_all(count)} have started, but they do not reach each other",
         f"check from each that {host}:{port} is reached; NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME;"
         " the firewall",
         NO_KILL,
@@ -55,9 +58,8 @@ def cause_of(waits: Waits, nodes: Sequence[Node], meets: tuple[str, int]) -> Cau
     if waits.kind == "missing":
         return absent(first, meets)
     told = first.verdict
-    if waits.kind == "unheard" or told is None or not first.stands:
-        stopped = waits.kind == "stopped" and told is not None
-        return Cause(told.cause, told.next_step, told.not_to_do) if stopped and told is not None else NONE
+    if told is None or not first.heard or first.moves:
+        return NONE
     next_step = f"on {first.host}: {told.next_step}" if told.next_step else ""
     return Cause(told.cause, next_step, told.not_to_do)
 
@@ -74,7 +76,7 @@ def listed(nodes: Sequence[Node]) -> str:
 def who_waits(waits: Waits, nodes: Sequence[Node], vacant: Vacant) -> str:
     """Return who waits for whom: "node 0 waits for node 1 (gpu-b), which still loads weights"."""
     if waits.kind == "apart":
-        return ALL_THERE.format(count=len(nodes))
+        return f"{_all(len(nodes))} have started and wait for each other"
     culprits = [nodes[rank] for rank in waits.culprits]
     waiting = [nodes[rank] for rank in waits.waiting]
     verb = "may wait" if waits.kind == "unheard" else "waits" if len(waiting) == 1 else "wait"
