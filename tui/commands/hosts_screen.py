@@ -134,7 +134,12 @@ class HostView(SessionView):
         """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""
         if self._host.unreached:
             return []
-        return present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+        lines = present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+        joined = self._table.rows(self._index)[self._index].joined
+        if joined is None or self._index != max(joined.members):
+            return lines
+        told = "; ".join(text for text in (joined.load, joined.sentence) if text)
+        return [*lines, f"{joined.name}: {told}"]
 
 
 class Show:

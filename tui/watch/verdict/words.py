@@ -183,6 +183,8 @@ UNKNOWN = Cause(
     elsewhere=True,
 )
 NONE = Cause("", "", "", elsewhere=True)
+ITS_OWN = Cause("", "", "")
+"""Nothing is suspected, and no other host either: the server itself has told what is wrong."""
 
 
 def filled(cause: Cause, **values: object) -> Cause:
