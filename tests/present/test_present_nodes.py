@@ -53,9 +53,19 @@ class Two:
         host, read = self.hosts[rank], self._read_bytes[rank]
         host.wait(1.0)
         found = ProcessSignals(
-            pid=101, state="S", wchan="futex_do_wait", cpu_s=20.0, minor_faults=0, major_faults=0, wakeups=1000,
-            rss_file_mib=1.0, rss_anon_mib=1.0, read_chars_bytes=read, read_bytes=read, write_bytes=0,
-        )  # fmt: skip
+            pid=101,
+            state="S",
+            wchan="futex_do_wait",
+            cpu_s=20.0,
+            minor_faults=0,
+            major_faults=0,
+            wakeups=1000,
+            rss_file_mib=1.0,
+            rss_anon_mib=1.0,
+            read_chars_bytes=read,
+            read_bytes=read,
+            write_bytes=0,
+        )
         host.happen(Signals(**host.when, processes=[found], compilers=[], cost_ms=1.0))
 
     def look(self) -> NodesLoad:
@@ -73,7 +83,7 @@ def verdict_line(two: Two, rank: int, width: int) -> str:
     host, load = two.hosts[rank], two.look()
     values = present.present(host.state, host.now, width)
     row = VerdictRow()
-    row.panel = over(values, load.told(rank), host.mono).verdict
+    row.panel = over(values, load, rank, host.mono).verdict
     lines = row.lines(width, 3)
     assert all(width_of(line) <= width for line in lines)
     return " ".join(text_of(lines[0]).split()) if lines else ""
@@ -114,6 +124,10 @@ def test_a_node_that_answers_nobody_is_ready_with_the_first_one_and_not_stalled(
     two.wait(900)
     assert two.hosts[1].state.verdict == "stalled"
     assert load_row(two.look()).mood is Mood.GOOD
+    host = two.hosts[1]
+    shown = over(present.present(host.state, host.now), two.look(), 1, host.mono)
+    assert (shown.header.phase, shown.ladder.mood) == ("ready", Mood.GOOD)
+    assert shown.ladder.headline == "node 0 (gpu-a) answers for this load"
     assert verdict_line(two, 1, 80) == ""
     row = host_row(two.hosts[1].state, two.hosts[1].now, "gpu-b", two.look().told(1))
     assert (row.verdict, row.load, row.word, row.mood) == ("READY", "ready", "ready", Mood.GOOD)
@@ -169,3 +183,14 @@ def test_a_node_that_died_before_the_first_started_anew_belongs_to_the_start_bef
     found = two.look()
     assert found.outcome is None
     assert found.missing == "node 1 of 2 has not started again"
+
+
+def test_a_node_with_another_rendezvous_is_named_with_it(two: Two) -> None:
+    two.starts(0, Phase.DISTRIBUTED)
+    host = two.hosts[1]
+    argv = NODE.format(1).replace("gpu-a:5000", "gpu-b:5000")
+    host.processes(process(100, argv, matched="sglang", started_s=host.mono))
+    states = [(f"gpu-{'ab'[at]}", host.state) for at, host in enumerate(two.hosts)]
+    first, second = loads(states, two.hosts[0].now)
+    assert first.missing == "node 1 of 2 is not found: gpu-b has one that meets at gpu-b:5000"
+    assert second.missing == "node 0 of 2 is not found: gpu-a has one that meets at gpu-a:5000"

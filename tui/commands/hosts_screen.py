@@ -37,7 +37,7 @@ class HostTable:
         self._moment: tuple[int, ...] = ()
         self._rows: list[HostRow] = []
         self._alone: list[tuple[tuple[int, int, Verdict | None], HostRow] | None] = [None] * len(hosts)
-        self._told: dict[int, Verdict] = {}
+        self._loads: dict[int, NodesLoad] = {}
         self._alerts = LoadAlerts(len(hosts))
 
     def rows(self, shown: int) -> tuple[HostRow, ...]:
@@ -47,10 +47,10 @@ class HostTable:
         rows[shown] = replace(rows[shown], shown=True)
         return tuple(rows)
 
-    def told(self, index: int) -> Verdict | None:
-        """Return the verdict for a host where the other nodes of its load make it another one."""
+    def load(self, index: int) -> NodesLoad | None:
+        """Return the load over several hosts that a host has a part in."""
         self._look()
-        return self._told.get(index)
+        return self._loads.get(index)
 
     def _look(self) -> None:
         now_s = time.monotonic()
@@ -59,8 +59,7 @@ class HostTable:
             return
         self._moment = moment
         found = loads([(host.name, host.session.state) for host in self._hosts], now_s)
-        each = ((at, load.told(at)) for load in found for at in load.members)
-        self._told = {at: told for at, told in each if told is not None}
+        self._loads = {at: load for load in found for at in load.members}
         own = [host.session.state.alerts for host in self._hosts]
         alerts = self._alerts.take(own, found)
         joined = {at: row for load in found for row in [load_row(load)] for at in load.members}
@@ -70,7 +69,8 @@ class HostTable:
         ]
 
     def _row(self, index: int, now_s: float) -> HostRow:
-        host, known, told = self._hosts[index], self._alone[index], self._told.get(index)
+        host, known, load = self._hosts[index], self._alone[index], self._loads.get(index)
+        told = None if load is None else load.told(index)
         moment = (host.session.changes, int(now_s), told)
         if known is None or known[0] != moment:
             made = host_row(host.session.state, now_s, host.name, told)
@@ -115,13 +115,14 @@ class HostView(SessionView):
     def values(self) -> ScreenValues:
         """Return what one paint needs, as of now, under the name that the host was given."""
         values, rows = super().values(), self._table.rows(self._index)
-        values = over(values, self._table.told(self._index), self._now_s())
+        values = over(values, self._table.load(self._index), self._index, self._now_s())
         header = replace(values.header, host=self._host.place)
         return replace(values, header=header, hosts=rows, alerts=rows[self._index].alerts)
 
     def why(self) -> WhyPanel:
         """Return all that speaks for the verdict, which other nodes of the load may have made."""
-        panel, told, now_s = super().why(), self._table.told(self._index), self._now_s()
+        panel, load, now_s = super().why(), self._table.load(self._index), self._now_s()
+        told = None if load is None else load.told(self._index)
         if told is None or now_s is None:
             return panel
         return replace(panel, verdict=told_of(told, now_s, brief=False))

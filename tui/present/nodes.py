@@ -5,9 +5,8 @@ from dataclasses import replace
 from tui.engines.phase import Phase
 from tui.present.verdict import MOODS, verdict_panel
 from tui.watch.nodes.load import NodesLoad
-from tui.watch.verdict.verdict import Verdict
 from tui.watch.words import clock_text
-from widgets.values import LoadRow, Mood, ScreenValues
+from widgets.values import Ladder, LoadRow, Mood, ScreenValues
 
 _SAID = {"failed": ("dead",), "ready": ("ready",)}
 """Words that say no more than the phase beside them."""
@@ -46,16 +45,30 @@ def sentence(load: NodesLoad) -> str:
     return load.sentence or (load.model or "" if load.outcome == "ready" else "")
 
 
-def over(values: ScreenValues, told: Verdict | None, now_s: float | None) -> ScreenValues:
+def over(values: ScreenValues, load: NodesLoad | None, at: int, now_s: float | None) -> ScreenValues:
     """Return what one paint of a host needs where the other nodes of its load say more than it does alone.
 
-    ``now_s`` is the host's own time.
+    ``at`` is the host's place among all, ``now_s`` its own time.
     """
-    if told is None or now_s is None:
+    if load is None or now_s is None:
         return values
-    panel, own = verdict_panel(told, now_s, ended=told.word == "dead"), values.verdict
+    values = replace(values, ladder=_ladder(values.ladder, load, at))
+    told, own = load.told(at), values.verdict
+    if told is None:
+        return values
+    panel = verdict_panel(told, now_s, ended=told.word == "dead")
     if panel.word:
         panel = replace(panel, deadline=own.deadline, deadline_left=own.deadline_left)
     if told.word == "ready":
         values = replace(values, header=replace(values.header, phase="ready", mood=Mood.GOOD))
     return replace(values, verdict=panel)
+
+
+def _ladder(ladder: Ladder, load: NodesLoad, at: int) -> Ladder:
+    """Say on a node that is never asked itself which one is."""
+    head = load.nodes[0]
+    node = next((node for node in load.nodes if node.at == at), None)
+    if head.at is None or node is None or node is head or node.standing != "loading":
+        return ladder
+    mood = Mood.GOOD if load.outcome == "ready" else Mood.WAITING
+    return replace(ladder, headline=f"{head.words} answers for this load", mood=mood)

@@ -81,6 +81,24 @@ def joined(claims: Sequence[Claim | None]) -> list[tuple[int, ...]]:
     return sorted((tuple(cell) for cell in found), key=min)
 
 
+def elsewhere(claims: Sequence[Claim | None], group: Sequence[int]) -> list[int]:
+    """Return the places of nodes that a load lacks by their rank, but which meet at another place.
+
+    One of the two commands may have a wrong address; or they are nodes of two loads that are seen in part.
+    """
+    own = [claim for at in group if (claim := claims[at]) is not None]
+    lacking = set(range(own[0].nodes)) - {claim.rank for claim in own}
+    return [
+        at
+        for at, claim in enumerate(claims)
+        if claim is not None
+        and at not in group
+        and claim.rank in lacking
+        and (claim.engine, claim.nodes) == own[0].key[:2]
+        and len({_model(each.model) for each in (claim, *own)} - {None}) <= 1
+    ]
+
+
 def _loads(claims: dict[int, Claim]) -> Iterator[Cell]:
     """Give the loads among claims with the same engine, number of nodes and port."""
     cells: dict[str, Cell] = {}

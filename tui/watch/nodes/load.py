@@ -1,6 +1,6 @@
 """A load over several hosts as one value: where it stands, how it is, who waits for whom."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,7 +8,7 @@ from tui.engines.base import Engine
 from tui.engines.phase import Phase
 from tui.watch.meaning import Meaning
 from tui.watch.nodes import words
-from tui.watch.nodes.joining import claim_of, joined
+from tui.watch.nodes.joining import Claim, claim_of, elsewhere, joined
 from tui.watch.nodes.node import Node, node_of
 from tui.watch.nodes.verdicts import Judged, judged
 from tui.watch.nodes.waits import alone_now, place_of
@@ -75,7 +75,22 @@ def loads(hosts: Sequence[tuple[str, Meaning]], client_now_s: float) -> tuple[No
         for (name, state), claim in zip(hosts, claims, strict=True)
         if claim is None and (why := _vacant(state))
     )
-    return tuple(_load(hosts, group, vacant, client_now_s) for group in groups)
+    whole = {at for group in groups if len(group) > 1 for at in group}
+    found: list[NodesLoad] = []
+    for group in groups:
+        other = [at for at in elsewhere(claims, group) if at not in whole]
+        found.append(_load(hosts, group, (*vacant, *_apart(hosts, claims, other)), client_now_s))
+    return tuple(found)
+
+
+def _apart(
+    hosts: Sequence[tuple[str, Meaning]], claims: Sequence[Claim | None], places: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """Give the hosts whose server would be a node that is missing, were its rendezvous the same."""
+    for at in places:
+        claim = claims[at]
+        if claim is not None:
+            yield hosts[at][0], f"{hosts[at][0]} has one that meets at {claim.meets}:{claim.port}"
 
 
 def _vacant(state: Meaning) -> str:
