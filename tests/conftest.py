@@ -29,6 +29,7 @@ pytest_plugins = [
     "wrapped_host",
     "bare_host",
     "ready_server",
+    "node_hosts",
 ]
 
 

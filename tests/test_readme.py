@@ -14,7 +14,9 @@ from tui.replay.ending import EXIT_CODES
 from tui.screens.keys import markdown
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
-FOREIGN = {"--all-groups"}
+FOREIGN = {
+    "--all-groups", "--nnodes", "--node-rank", "--dist-init-addr", "--master-addr", "--master-port",
+}  # fmt: skip
 
 
 def test_the_table_of_keys_is_the_programs_own() -> None:

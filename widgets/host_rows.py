@@ -1,4 +1,7 @@
-"""Several hosts on one screen: a line of tabs, or a row for each where there is room."""
+"""Several hosts on one screen: a line of tabs, or a row for each where there is room.
+
+The nodes of one load stand together, under a line of the load itself.
+"""
 
 from collections.abc import Sequence
 
@@ -7,7 +10,7 @@ from widgets.glyphs import BLOCK, Glyphs
 from widgets.host_names import short_names
 from widgets.line_widget import LineWidget
 from widgets.lines import Line, Span, cut, width_of
-from widgets.values import HostRow, Mood
+from widgets.values import HostRow, LoadRow, Mood
 
 _HEADS: tuple[str, ...] = (
     "host",
@@ -26,6 +29,8 @@ _DROPPED = ("GPUs", "clock", "node", "GPU memory", "to ready", "load")
 _GAP = "  "
 _NAME_MOST = 24
 _TAB_CELLS = 4
+_INDENT = "  "
+_LOAD_LEAST = 16
 UNKNOWN = "-"
 
 
@@ -45,10 +50,21 @@ class HostRows(LineWidget):
     def lines(self, width: int, height: int) -> list[Line]:
         if not self.rows:
             return []
-        if height > len(self.rows):
+        if height > len(entries(self.rows)):
             shown = next((at for at, row in enumerate(self.rows) if row.shown), None)
             return table(self.rows, width, self.glyphs, shown)
         return [tabs(self.rows, width, self.glyphs)]
+
+
+def entries(rows: Sequence[HostRow]) -> list[LoadRow | int]:
+    """Return what stands in the list from top to bottom: the numbers of hosts, before its nodes each load."""
+    found: list[LoadRow | int] = []
+    for at, row in enumerate(rows):
+        if row.joined is None:
+            found.append(at)
+        elif at == min(row.joined.members):
+            found += [row.joined, *row.joined.members]
+    return found
 
 
 def tabs(rows: Sequence[HostRow], width: int, glyphs: Glyphs) -> Line:
@@ -63,7 +79,21 @@ def tabs(rows: Sequence[HostRow], width: int, glyphs: Glyphs) -> Line:
             Span(f"{name} ", "title" if row.shown else "text"),
         ]
     line += [Span(f" +{len(rows) - last}", "muted")] if last < len(rows) else []
-    return cut(line, width)
+    return cut([*line, *_load_beside(rows, width - width_of(line), glyphs)], width)
+
+
+def _load_beside(rows: Sequence[HostRow], room: int, glyphs: Glyphs) -> list[Span]:
+    """Return where the load of the shown host stands, as far as there is room beside the tabs."""
+    joined = next((row.joined for row in rows if row.shown), None)
+    if joined is None or room < _LOAD_LEAST:
+        return []
+    texts, line = [joined.name, joined.load, joined.left], list[Span]()
+    for text in filter(None, texts):
+        more = [*line, Span(f" {glyphs.dot} ", "muted"), Span(text, "muted")]
+        if width_of(more) > room:
+            break
+        line = more
+    return line
 
 
 def _window(rows: Sequence[HostRow], sizes: list[int], width: int) -> tuple[int, int]:
@@ -84,13 +114,33 @@ def _window(rows: Sequence[HostRow], sizes: list[int], width: int) -> tuple[int,
 
 
 def table(rows: Sequence[HostRow], width: int, glyphs: Glyphs, marked: int | None = None) -> list[Line]:
-    """Return the heads and a line for each host, columns left out where they do not fit."""
+    """Return the heads and a line for each entry, columns left out where they do not fit."""
     names, sizes = _columns(rows, width)
     head = [Span("  ")]
     for name, size in zip(names, sizes, strict=True):
         head.append(Span(_GAP + _placed(name, name, size, glyphs), "muted"))
-    lines = [_row(row, names, sizes, glyphs, marked=at == marked) for at, row in enumerate(rows)]
+    lines = [
+        _load(entry, width, glyphs)
+        if isinstance(entry, LoadRow)
+        else _row(rows[entry], names, sizes, glyphs, marked=entry == marked)
+        for entry in entries(rows)
+    ]
     return [cut(line, width) for line in (head, *lines)]
+
+
+def _load(load: LoadRow, width: int, glyphs: Glyphs) -> Line:
+    """Return the line of a load over several hosts."""
+    mood = load.mood.value
+    line = [Span(f" {glyphs.moods[load.mood]}", mood), Span(f"{_GAP}{load.name}", "strong")]
+    for text, role in (
+        (load.load, "text"),
+        (load.left, "text"),
+        (load.verdict, mood),
+        (load.sentence, "text"),
+    ):
+        if text:
+            line += [Span(f" {glyphs.dot} ", "muted"), Span(cells.plain(text), role)]
+    return cut(line, width)
 
 
 def _columns(rows: Sequence[HostRow], width: int) -> tuple[list[str], list[int]]:
@@ -106,9 +156,18 @@ def _columns(rows: Sequence[HostRow], width: int) -> tuple[list[str], list[int]]
 
 
 def _text(row: HostRow, column: str) -> str:
+    name = row.name if row.joined is None else f"{_INDENT}{row.name}"
     texts = (
-        row.name, row.load, row.clock, row.left, row.memory, row.utilisation, row.verdict, row.link, row.node,
-    )  # fmt: skip
+        name,
+        row.load,
+        row.clock,
+        row.left,
+        row.memory,
+        row.utilisation,
+        row.verdict,
+        row.link,
+        row.node,
+    )
     return dict(zip(_HEADS, texts, strict=True))[column]
 
 

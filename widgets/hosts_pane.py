@@ -8,7 +8,7 @@ from textual.message import Message
 
 from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
-from widgets.host_rows import table
+from widgets.host_rows import entries, table
 from widgets.line_widget import LineWidget
 from widgets.lines import EMPTY, Line, Span, cut
 from widgets.values import HostRow, Mood
@@ -48,7 +48,7 @@ class HostsPane(LineWidget, can_focus=True):
             return []
         head, *body = table(self.rows, width, self.glyphs, self.pointer)
         room = max(height - 2 - _TOLD_LEAST, 1)
-        first = min(max(self.pointer - room + 1, 0), max(len(body) - room, 0))
+        first = min(max(self._line() - room + 1, 0), max(len(body) - room, 0))
         dot = self.glyphs.dot
         caption = Span(f"  {_counted(self.rows)} {dot} Enter shows one, Esc closes", "muted")
         title = cut([Span(" Hosts ", "title focused"), caption], width)
@@ -59,18 +59,39 @@ class HostsPane(LineWidget, can_focus=True):
         row = self.rows[self.pointer]
         facts = [row.name, row.model, f"node {row.node}" if row.node else ""]
         what = f" {self.glyphs.dot} ".join(text for text in facts if text)
-        said = cells.sentence_rows(row.sentence, width - 4)
-        role = "text" if row.mood in (Mood.IDLE, Mood.WAITING) else row.mood.value
-        return [cut([Span(f"  {what}", "strong")], width), *((Span(f"  {text}", role),) for text in said)]
+        told = [(row.sentence, row.mood)]
+        if row.joined is not None and row.joined.sentence not in row.sentence:
+            told.append((f"{row.joined.name}: {row.joined.sentence}", row.joined.mood))
+        return [
+            cut([Span(f"  {what}", "strong")], width),
+            *((Span(f"  {line}", _role(mood)),) for text, mood in told for line in _rows(text, width - 4)),
+        ]
+
+    def _order(self) -> list[int]:
+        """Return the numbers of the hosts as they stand one below the other."""
+        return [entry for entry in entries(self.rows) if isinstance(entry, int)]
+
+    def _line(self) -> int:
+        """Return the line of the list that the pointer is on."""
+        return entries(self.rows).index(self.pointer)
 
     def action_move(self, rows: int) -> None:
         """Move the pointer, as far as there are rows."""
-        self.pointer = max(0, min(self.pointer + rows, len(self.rows) - 1))
+        order = self._order()
+        self.pointer = order[max(0, min(order.index(self.pointer) + rows, len(order) - 1))]
         self.show()
 
     def action_choose(self) -> None:
         """Tell which one was chosen."""
         self.post_message(self.Chosen(self.pointer))
+
+
+def _role(mood: Mood) -> str:
+    return "text" if mood in (Mood.IDLE, Mood.WAITING) else mood.value
+
+
+def _rows(text: str, width: int) -> list[str]:
+    return cells.sentence_rows(text, width) if text else []
 
 
 def _counted(rows: tuple[HostRow, ...]) -> str:

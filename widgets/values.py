@@ -289,6 +289,23 @@ class ReplayPanel:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadRow:
+    """One load over several of the watched hosts; ``members`` are the numbers of their rows, by node.
+
+    ``name`` says what it is ("SGLang on 2 nodes"), ``load`` the phase where its slowest node stands, ``left``
+    its time to ready, ``verdict`` one word, ``sentence`` who waits for whom or what is wrong with which node.
+    """
+
+    name: str
+    members: tuple[int, ...]
+    mood: Mood
+    load: str = ""
+    left: str = ""
+    verdict: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class HostRow:
     """One of several watched hosts in words; ``name`` as the person wrote it, ``mood`` what stands out of it.
 
@@ -296,7 +313,8 @@ class HostRow:
     place, ``left`` the time to ready ("T- 3:10"), ``memory`` and ``utilisation`` those of all its GPUs,
     ``verdict`` one word, ``link`` how the host is reached, ``node`` which node of a load on several it is
     ("1 of 2"). ``sentence`` is what matters most of it, ``model`` says engine and model. ``alerts`` as in
-    ScreenValues. ``shown``: its panes are on the screen.
+    ScreenValues. ``shown``: its panes are on the screen. ``joined`` is the load over several hosts that it
+    has a part in.
     """
 
     name: str
@@ -317,6 +335,7 @@ class HostRow:
     sentence: str = ""
     alerts: int = 0
     shown: bool = False
+    joined: LoadRow | None = None
 
 
 @dataclass(frozen=True, slots=True)

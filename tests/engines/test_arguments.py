@@ -53,8 +53,32 @@ from tui.engines.vllm import VLLM
             SGLANG,
             "sglang serve --model-path q --tp 2 --nnodes 2 --node-rank 1 --dist-init-addr 127.0.0.1:21000",
             ServerArguments(
-                model="q", served_name="q", tensor_parallel=2, serves_api=False, nodes=2, node_rank=1
+                model="q",
+                served_name="q",
+                tensor_parallel=2,
+                serves_api=False,
+                nodes=2,
+                node_rank=1,
+                rendezvous=("127.0.0.1", 21000),
             ),
+        ),
+        (
+            VLLM,
+            "vllm serve q -tp 2 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --headless",
+            ServerArguments(
+                model="q",
+                served_name="q",
+                tensor_parallel=2,
+                serves_api=False,
+                nodes=2,
+                node_rank=1,
+                rendezvous=("10.0.0.1", 29501),
+            ),
+        ),
+        (
+            VLLM,
+            "vllm serve q -n 2 -r 0 --master-addr=gpu-a --master_port 5000",
+            ServerArguments(model="q", served_name="q", nodes=2, node_rank=0, rendezvous=("gpu-a", 5000)),
         ),
         (
             SGLANG,
@@ -131,3 +155,29 @@ def test_no_command_line_raises(argv: list[str]) -> None:
     for engine in ENGINES:
         arguments = read_arguments(engine, argv)
         assert arguments.port is None or 0 < arguments.port < 65536
+
+
+@pytest.mark.parametrize(
+    ("given", "meets"),
+    [
+        ("--nnodes 2 --dist-init-addr gpu-a:5000", ("gpu-a", 5000)),
+        ("--nnodes 2 --nccl-init-addr [fd00::1]:5000", ("fd00::1", 5000)),
+        ("--nnodes 2 --dist-init-addr tcp://10.0.0.1:5000", ("10.0.0.1", 5000)),
+        ("--nnodes 2 --dist-init-addr gpu-a", None),
+        ("--nnodes 2 --dist-init-addr gpu-a:99999", None),
+        ("--nnodes 2", None),
+        ("--nnodes 1 --dist-init-addr gpu-a:5000", None),
+        ("--dist-init-addr gpu-a:5000", None),
+    ],
+)
+def test_where_the_nodes_of_a_load_meet_is_told_only_of_a_load_on_several(
+    given: str, meets: tuple[str, int] | None
+) -> None:
+    found = read_arguments(SGLANG, f"sglang serve --model-path q {given}".split())
+    assert found.rendezvous == meets
+
+
+def test_a_configuration_file_may_say_where_nodes_meet_so_no_default_counts() -> None:
+    given = "vllm serve q --config serve.yaml --nnodes 2 --node-rank 1"
+    assert read_arguments(VLLM, given.split()).rendezvous is None
+    assert read_arguments(VLLM, f"{given} --master-addr a --master-port 5".split()).rendezvous == ("a", 5)

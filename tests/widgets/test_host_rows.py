@@ -6,10 +6,10 @@ import pytest
 
 from widgets.glyphs import ASCII, BLOCK, Glyphs
 from widgets.host_names import short_names
-from widgets.host_rows import HostRows
+from widgets.host_rows import HostRows, entries
 from widgets.hosts_pane import HostsPane
 from widgets.lines import text_of, width_of
-from widgets.values import HostRow, Mood
+from widgets.values import HostRow, LoadRow, Mood
 
 LOADING = HostRow(
     name="gpu-01",
@@ -110,3 +110,54 @@ def test_names_lose_first_what_does_not_tell_them_apart() -> None:
     assert short_names(names, 14) == ["…01", "…02", "spare"]
     assert short_names(["a.east", "a.west"], 8) == ["a.e…", "a.w…"]
     assert short_names(["10.0.0.1", "10.0.0.12"], 8) == ["…1", "…12"]
+
+
+# Loads over several hosts.
+
+WAITS = "node 0 waits for node 1 (gpu-02), which still loads weights"
+JOINED = LoadRow("SGLang on 2 nodes", (2, 0), Mood.ACTIVE, "weights", "T- 3:10", "PROGRESSING", WAITS)
+OF_ONE = (
+    replace(LOADING, name="gpu-02", node="1 of 2", joined=JOINED, shown=True, sentence="it loads"),
+    replace(LOADING, name="gpu-09"),
+    replace(LOADING, name="gpu-01", node="0 of 2", joined=JOINED),
+)
+
+
+@pytest.mark.parametrize(("width", "said"), [(80, "node 0 waits"), (120, WAITS)])
+def test_the_nodes_of_a_load_stand_under_its_line_in_their_order(width: int, said: str) -> None:
+    rows = HostRows()
+    rows.rows = OF_ONE
+    lines = [text_of(line) for line in rows.lines(width, 5)]
+    assert [line.split()[1] for line in lines[1:]] == ["SGLang", "gpu-01", "gpu-02", "gpu-09"]
+    assert "SGLang on 2 nodes · weights · T- 3:10 · PROGRESSING" in lines[1]
+    assert said in lines[1]
+    assert lines[2].index("gpu-01") > lines[4].index("gpu-09")
+    assert all(width_of(line) <= width for line in rows.lines(width, 5))
+
+
+def test_beside_the_tabs_stands_the_load_of_the_shown_host_as_far_as_there_is_room() -> None:
+    rows = HostRows()
+    rows.rows = OF_ONE
+    assert text_of(rows.lines(80, 1)[0]).endswith("gpu-01  · SGLang on 2 nodes · weights · T- 3:10")
+    assert text_of(rows.lines(60, 1)[0]).endswith("gpu-01  · SGLang on 2 nodes · weights")
+    assert text_of(rows.lines(40, 1)[0]).rstrip().endswith("gpu-01")
+    rows.rows = tuple(replace(row, shown=row.name == "gpu-09") for row in OF_ONE)
+    assert "nodes" not in text_of(rows.lines(80, 1)[0])
+
+
+def test_the_pointer_moves_as_the_hosts_stand_and_says_what_is_to_be_said_of_the_load() -> None:
+    pane = HostsPane(OF_ONE)
+    seen: list[str] = []
+    for step in (-5, 1, 1, 1):
+        pane.action_move(step)
+        seen.append(pane.rows[pane.pointer].name)
+    assert seen == ["gpu-01", "gpu-02", "gpu-09", "gpu-09"]
+    pane.action_move(-1)
+    text = " ".join(" ".join(text_of(line) for line in pane.lines(80, 20)).split())
+    assert text.endswith(f"it loads SGLang on 2 nodes: {WAITS}")
+
+
+def test_two_loads_over_the_same_hosts_have_a_line_each() -> None:
+    other = replace(JOINED, name="vLLM on 2 nodes", members=(3,))
+    rows = (*OF_ONE, replace(LOADING, name="gpu-03", joined=other))
+    assert entries(rows) == [JOINED, 2, 0, 1, other, 3]

@@ -14,9 +14,13 @@ from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
 from tui.commands.screen import LOST, SessionView, theme_named
 from tui.commands.turns import Turns
 from tui.present.hosts import host_row
+from tui.present.nodes import load_row, over
+from tui.present.verdict import told_of
 from tui.settings import Choices
 from tui.transport.asking import Asker
-from widgets.values import HostRow, ScreenValues
+from tui.watch.nodes.load import NodesLoad, loads
+from tui.watch.verdict.verdict import Verdict
+from widgets.values import HostRow, ScreenValues, WhyPanel
 
 PATIENCE_S = 3.0
 """So long after a first host was heard and a last question answered the screen waits for further ones."""
@@ -26,25 +30,79 @@ _LOOK_S = 0.05
 
 
 class HostTable:
-    """The rows of all hosts, each worked out again when an event of it or a second has passed."""
+    """The rows of all hosts, worked out again when an event of one or a second has passed."""
 
     def __init__(self, hosts: Sequence[WatchedHost]) -> None:
         self._hosts = hosts
-        self._rows: list[tuple[tuple[int, int], HostRow] | None] = [None] * len(hosts)
+        self._moment: tuple[int, ...] = ()
+        self._rows: list[HostRow] = []
+        self._alone: list[tuple[tuple[int, int, Verdict | None], HostRow] | None] = [None] * len(hosts)
+        self._loads: dict[int, NodesLoad] = {}
+        self._alerts = LoadAlerts(len(hosts))
 
     def rows(self, shown: int) -> tuple[HostRow, ...]:
         """Return the rows, the one of the shown host marked."""
-        now_s = time.monotonic()
-        rows = [self._row(index, now_s) for index in range(len(self._hosts))]
+        self._look()
+        rows = list(self._rows)
         rows[shown] = replace(rows[shown], shown=True)
         return tuple(rows)
 
+    def load(self, index: int) -> NodesLoad | None:
+        """Return the load over several hosts that a host has a part in."""
+        self._look()
+        return self._loads.get(index)
+
+    def _look(self) -> None:
+        now_s = time.monotonic()
+        moment = (*(host.session.changes for host in self._hosts), int(now_s))
+        if moment == self._moment:
+            return
+        self._moment = moment
+        found = loads([(host.name, host.session.state) for host in self._hosts], now_s)
+        self._loads = {at: load for load in found for at in load.members}
+        own = [host.session.state.alerts for host in self._hosts]
+        alerts = self._alerts.take(own, found)
+        joined = {at: row for load in found for row in [load_row(load)] for at in load.members}
+        self._rows = [
+            replace(self._row(at, now_s), alerts=alerts[at], joined=joined.get(at))
+            for at in range(len(self._hosts))
+        ]
+
     def _row(self, index: int, now_s: float) -> HostRow:
-        host, known = self._hosts[index], self._rows[index]
-        moment = (host.session.changes, int(now_s))
+        host, known, load = self._hosts[index], self._alone[index], self._loads.get(index)
+        told = None if load is None else load.told(index)
+        moment = (host.session.changes, int(now_s), told)
         if known is None or known[0] != moment:
-            known = self._rows[index] = (moment, host_row(host.session.state, now_s, host.name))
+            made = host_row(host.session.state, now_s, host.name, told)
+            known = self._alone[index] = (moment, made)
         return known[1]
+
+
+class LoadAlerts:
+    """Counts what the bell rings for: an end or READY of a load once, not for each of its nodes."""
+
+    def __init__(self, hosts: int) -> None:
+        self._own = [0] * hosts
+        self._counted = [0] * hosts
+        self._rung: dict[object, str] = {}
+
+    def take(self, own: Sequence[int], found: Sequence[NodesLoad]) -> list[int]:
+        """Take how often each host had something to ring for; return how often it is to."""
+        of = {at: load for load in found for at in load.members}
+        for load in found:
+            if load.outcome is None:
+                self._rung.pop(load.key, None)
+        for at, count in enumerate(own):
+            if count > self._own[at] and self._is_news(of.get(at)):
+                self._counted[at] += count - self._own[at]
+            self._own[at] = count
+        return list(self._counted)
+
+    def _is_news(self, load: NodesLoad | None) -> bool:
+        if load is None or load.outcome is None:
+            return True
+        before, self._rung[load.key] = self._rung.get(load.key), load.outcome
+        return before != load.outcome
 
 
 class HostView(SessionView):
@@ -56,15 +114,33 @@ class HostView(SessionView):
 
     def values(self) -> ScreenValues:
         """Return what one paint needs, as of now, under the name that the host was given."""
-        values = super().values()
+        values, rows = super().values(), self._table.rows(self._index)
+        values = over(values, self._table.load(self._index), self._index, self._now_s())
         header = replace(values.header, host=self._host.place)
-        return replace(values, header=header, hosts=self._table.rows(self._index))
+        return replace(values, header=header, hosts=rows, alerts=rows[self._index].alerts)
+
+    def why(self) -> WhyPanel:
+        """Return all that speaks for the verdict, which other nodes of the load may have made."""
+        panel, load, now_s = super().why(), self._table.load(self._index), self._now_s()
+        told = None if load is None else load.told(self._index)
+        if told is None or now_s is None:
+            return panel
+        return replace(panel, verdict=told_of(told, now_s, brief=False))
+
+    def _now_s(self) -> float | None:
+        """Return the host's own time."""
+        return self._host.session.state.source_now(time.monotonic())
 
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""
         if self._host.unreached:
             return []
-        return present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+        lines = present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+        joined = self._table.rows(self._index)[self._index].joined
+        if joined is None or self._index != max(joined.members):
+            return lines
+        told = "; ".join(text for text in (joined.load, joined.sentence) if text)
+        return [*lines, f"{joined.name}: {told}"]
 
 
 class Show:

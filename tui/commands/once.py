@@ -6,10 +6,12 @@ import time
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from tui.commands import start
 from tui.commands.ask import terminal_asker
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go
+from tui.commands.load_records import LoadPart, load_part
 from tui.commands.open_asked import open_asked
 from tui.commands.records import of_target
 from tui.commands.snapshot import Snapshot, Unreached, complete, snapshot
@@ -18,6 +20,7 @@ from tui.commands.wait import Updates
 from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.transport.asking import Asker
+from tui.watch.nodes.load import loads
 from tui.watch.state import WatchState
 
 LONGEST_S = 7.0
@@ -60,14 +63,18 @@ async def _once_each(choices: Choices, turns: Turns | None) -> int:
         for task in looking:
             if task.done():
                 task.result()
-        return max([_tell_of(host) for host in hosts])
+        now_s = time.monotonic()
+        found = loads([(host.name, host.session.state) for host in hosts], now_s)
+        parts = {at: load_part(load) for load in found for at in load.members}
+        return max([_tell_of(host, parts.get(at)) for at, host in enumerate(hosts)])
     finally:
         await let_all_go(looking, hosts)
 
 
-def _tell_of(host: WatchedHost) -> int:
-    is_reached = host.session.state.hello is not None
-    found = snapshot(host.session.state, time.monotonic()) if is_reached else _unreached(host)
+def _tell_of(host: WatchedHost, load: LoadPart | None) -> int:
+    state = host.session.state
+    is_reached = state.hello is not None
+    found = replace(snapshot(state, time.monotonic()), load=load) if is_reached else _unreached(host)
     sys.stdout.write(of_target(encoded(found), host.name) + "\n")
     sys.stdout.flush()
     if not is_reached:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tui.commands.load_records import LoadPart
 from tui.commands.records import JudgementPart, judgement_part
 from tui.watch.gpus import Gpu
 from tui.watch.state import WatchState
@@ -92,9 +93,10 @@ class EstimatePart(Part, frozen=True, kw_only=True):
 
 
 class Snapshot(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything known at one moment; the last four stand there only when something tells of them.
+    """Everything known at one moment; the last five stand there only when something tells of them.
 
     ``judgement`` is what speaks for the verdict; its times count from this moment, so those past are below 0.
+    ``load`` is the load over several of the named hosts that this one is a node of.
     """
 
     host: HostPart
@@ -110,6 +112,7 @@ class Snapshot(Part, frozen=True, kw_only=True, omit_defaults=True):
     estimate: EstimatePart | None = None
     lagging_ranks: list[str] = []
     judgement: JudgementPart | None = None
+    load: LoadPart | None = None
 
 
 def complete(state: WatchState) -> bool:

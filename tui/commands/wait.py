@@ -6,6 +6,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from tui.commands import records, start
 from tui.commands.ask import terminal_asker
 from tui.commands.records import AnyRecord, EndRecord, Outcome
@@ -17,7 +19,7 @@ from tui.session import Session
 from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals
 from tui.watch.state import WatchState
-from tui.watch.verdict.verdict import SEVERITY, Word
+from tui.watch.verdict.verdict import SEVERITY, Verdict, Word
 
 INTERRUPTED = "interrupted"
 Updates = Callable[[], AsyncIterator[AnyEvent]]
@@ -25,11 +27,12 @@ Updates = Callable[[], AsyncIterator[AnyEvent]]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a wait ended."""
+    """How a wait ended. ``elsewhere``: another host decided it; this one's verdict tells nothing of it."""
 
     outcome: Outcome
     fault: str | None
     reason: str
+    elsewhere: bool = False
 
 
 class Printer:
@@ -113,28 +116,41 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
 def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choices) -> None:
     """Print the last line of a wait, and beside the output what is wrong with the way to the server."""
     t, now_s = printer.elapsed_s(), state.source_now(time.monotonic())
-    printer.end(records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s))
+    record = records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s)
+    printer.end(replace(record, judgement=None) if ended.elsewhere else record)
     gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
     if gone or ended.fault == "not_http":
         printer.say(ended.reason + start.host_hint(choices, ended.fault))
 
 
-async def decide(updates: Updates, state: WatchState, printer: Printer, choices: Choices) -> Ending:
-    """Follow the updates of a watch until its state says how it ends."""
+async def decide(
+    updates: Updates,
+    state: WatchState,
+    printer: Printer,
+    choices: Choices,
+    told: Callable[[], Verdict | None] = lambda: None,
+) -> Ending:
+    """Follow the updates of a watch until its state says how it ends.
+
+    ``told`` gives the verdict where other hosts make it another one than this host alone would.
+    """
     async for event in updates():
         printer.show(event, state)
-        ended = ending_of(state, restarts=choices.restarts, fail_on=choices.fail_on)
+        judged = told() if choices.fail_on else None
+        ended = ending_of(state, restarts=choices.restarts, fail_on=choices.fail_on, told=judged)
         if ended is not None:
             return ended
     link = state.link
     return Ending("lost", link.fault or "lost", link.sentence or "the source of events has ended")
 
 
-def ending_of(state: WatchState, *, restarts: bool, fail_on: Collection[Word] = ()) -> Ending | None:
+def ending_of(
+    state: WatchState, *, restarts: bool, fail_on: Collection[Word] = (), told: Verdict | None = None
+) -> Ending | None:
     """Return how the wait ends by what is known, None to go on.
 
-    ``fail_on`` are the verdicts that end it, each with all that are as bad or worse. Raises UsageFault for a
-    host that cannot be one.
+    ``fail_on`` are the verdicts that end it, each with all that are as bad or worse; ``told`` is the verdict
+    where it is another one than the state's. Raises UsageFault for a host that cannot be one.
     """
     if state.ready:
         return Ending("ready", None, state.reason)
@@ -146,12 +162,12 @@ def ending_of(state: WatchState, *, restarts: bool, fail_on: Collection[Word] = 
         raise UsageFault(state.choice.sentence)
     if state.outcome == "failed":
         return None if restarts else Ending("failed", state.fault, state.reason)
-    return _given_up(state, fail_on, restarts=restarts)
+    return _given_up(told or state.judged, fail_on, restarts=restarts)
 
 
-def _given_up(state: WatchState, fail_on: Collection[Word], *, restarts: bool) -> Ending | None:
+def _given_up(found: Verdict | None, fail_on: Collection[Word], *, restarts: bool) -> Ending | None:
     """Return the end by a verdict that was asked for; a death is none where a restart is waited for."""
-    found, least = state.judged, min((SEVERITY[word] for word in fail_on), default=None)
+    least = min((SEVERITY[word] for word in fail_on), default=None)
     if found is None or least is None or found.severity < least or (restarts and found.word == "dead"):
         return None
     return Ending("failed", found.word, found.sentence)

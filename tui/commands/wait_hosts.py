@@ -1,9 +1,13 @@
-"""``tminus wait`` for several hosts: each is waited for to its own end, and the worst decides."""
+"""``tminus wait`` for several hosts: each is waited for to its own end, and the worst decides.
+
+The nodes of one load over several hosts are ready with its first node, and failed with any of them.
+"""
 
 import asyncio
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from tui.commands import records, start
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go
@@ -11,25 +15,42 @@ from tui.commands.records import AnyRecord, Outcome
 from tui.commands.report import timed
 from tui.commands.turns import Turns
 from tui.commands.wait import Ending, Printer, cut_short, decide, tell_end
+from tui.commands.wait_nodes import ATTENDS, Joint
 from tui.replay.ending import EXIT_CODES
 from tui.settings import Choices, UsageFault
 from tui.terminal import exit_signals
 from tui.watch.state import WatchState
+from tui.watch.verdict.verdict import Verdict
 
 WORST: tuple[Outcome, ...] = ("failed", "lost", "timeout", "ready")
 """What the exit code goes by, the worst first: a server that died is surer than a host that was not heard."""
 LOOK_S = 1.0
-ATTENDS = "a node of a load that another host answers for"
+
+
+class Lines:
+    """Writes lines to standard output; while a question is open they wait."""
+
+    def __init__(self, turns: Turns | None) -> None:
+        self._turns = turns
+        self._waiting: list[str] = []
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Print lines when nobody is being asked."""
+        self._waiting += lines
+        if self._waiting and (self._turns is None or not self._turns.open):
+            sys.stdout.write("".join(f"{line}\n" for line in self._waiting))
+            sys.stdout.flush()
+            self._waiting.clear()
 
 
 class HostPrinter(Printer):
-    """Prints what changes of one host, under its name; while a question is open its lines wait."""
+    """Prints what changes of one host, under its name, until its wait has ended."""
 
     def __init__(self, host: WatchedHost, turns: Turns | None, *, json: bool, began_s: float) -> None:
         super().__init__(json=json, began_s=began_s)
         self._name = host.name
-        self._turns = turns
-        self._waiting: list[str] = []
+        self._lines = Lines(turns)
+        self.closed = False
 
     def line(self, record: AnyRecord) -> str:
         """Return a record with the host that it is of."""
@@ -45,18 +66,22 @@ class HostPrinter(Printer):
 
     def write(self, lines: Iterable[str]) -> None:
         """Print lines when nobody is being asked."""
-        self._waiting += lines
-        if self._waiting and (self._turns is None or not self._turns.open):
-            sys.stdout.write("".join(f"{line}\n" for line in self._waiting))
-            sys.stdout.flush()
-            self._waiting.clear()
+        if not self.closed:
+            self._lines.write(lines)
 
 
 class HostWait:
     """The wait for one host."""
 
-    def __init__(self, host: WatchedHost, turns: Turns | None, began_s: float) -> None:
+    def __init__(
+        self,
+        host: WatchedHost,
+        turns: Turns | None,
+        began_s: float,
+        told: Callable[[], Verdict | None] = lambda: None,
+    ) -> None:
         self.host = host
+        self._told = told
         self.ended: Ending | None = None
         self._printer = HostPrinter(host, turns, json=host.choices.json, began_s=began_s)
 
@@ -69,14 +94,18 @@ class HostWait:
         """Follow the host until its state says how the wait ends. Raises UsageFault: it ends all of them."""
         host = self.host
         try:
-            self.end(await decide(host.updates, host.session.state, self._printer, host.choices))
+            found = await decide(host.updates, host.session.state, self._printer, host.choices, self._told)
         except UsageFault as fault:
             raise UsageFault(f"{host.name}: {fault}") from None
+        # Another node of its load may have decided it.
+        if self.ended is None:
+            self.end(found)
 
     def end(self, found: Ending) -> None:
         """Tell how it ended."""
         self.ended = found
         tell_end(self.host.session.state, found, self._printer, self.host.choices)
+        self._printer.closed = True
 
     def cut_short(self, code: int | None) -> None:
         """End what was not decided, by the clock or a signal."""
@@ -92,12 +121,13 @@ def attends(state: WatchState) -> bool:
 async def wait_hosts(choices: Choices, turns: Turns | None, began_s: float) -> int:
     """Print the watches until each is decided, the time is up or a signal comes; return the exit code."""
     hosts = hosts_of(choices, turns)
-    waits = [HostWait(host, turns, began_s) for host in hosts]
+    joint = Joint(hosts, Lines(turns).write, began_s)
+    waits = [HostWait(host, turns, began_s, partial(joint.verdict, at)) for at, host in enumerate(hosts)]
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     watching = [asyncio.create_task(each.run()) for each in waits]
     try:
         with exit_signals(lambda code: stop.done() or stop.set_result(code)):
-            await until_decided(waits, watching, stop, began_s + choices.timeout)
+            await until_decided(waits, watching, stop, began_s + choices.timeout, joint)
         code = stop.result() if stop.done() else None
         for each in waits:
             each.cut_short(code)
@@ -111,26 +141,38 @@ async def until_decided(
     watching: "Sequence[asyncio.Task[None]]",
     stop: "asyncio.Future[int]",
     until_s: float,
+    joint: Joint | None = None,
 ) -> None:
     """Wait until each is decided, the time is up, or ``stop`` is set.
 
-    Once a host is ready, nodes that are never asked themselves are taken for parts of its load.
+    The nodes of a load decide for each other. Once a host is ready, nodes that are never asked themselves and
+    whose first node is not watched are taken for parts of its load.
     """
-    while not stop.done() and (open_ones := [each for each in waits if each.ended is None]):
+    while not stop.done():
+        if joint is not None:
+            joint.settle(waits)
+        open_ones = [(at, each) for at, each in enumerate(waits) if each.ended is None]
         left_s = until_s - time.monotonic()
-        if left_s <= 0:
+        if not open_ones or left_s <= 0:
             return
-        if any(each.ended is not None and each.ended.outcome == "ready" for each in waits) and all(
-            each.attends for each in open_ones
-        ):
-            for each in open_ones:
-                each.end(Ending("ready", None, ATTENDS))
+        strays = [each for at, each in open_ones if joint is None or not joint.answered_for(at)]
+        if len(strays) == len(open_ones) and _taken_along(strays, waits):
             return
         pending = {task for task in watching if not task.done()}
         await asyncio.wait({*pending, stop}, timeout=min(left_s, LOOK_S), return_when=asyncio.FIRST_COMPLETED)
         for task in watching:
             if task.done():
                 task.result()
+
+
+def _taken_along(strays: Sequence[HostWait], waits: Sequence[HostWait]) -> bool:
+    """End the waits for nodes that answer nobody, where nothing else is left and one host is ready."""
+    ready = any(each.ended is not None and each.ended.outcome == "ready" for each in waits)
+    if not ready or not all(each.attends for each in strays):
+        return False
+    for each in strays:
+        each.end(Ending("ready", None, ATTENDS))
+    return True
 
 
 def exit_code(waits: Sequence[HostWait]) -> int:

@@ -44,7 +44,15 @@ def read_arguments(
         nodes=words.number("nodes"),
         node_rank=words.number("node_rank"),
         quantization=words.text("quantization"),
+        rendezvous=words.rendezvous(config_path is not None),
     )
+
+
+def address(text: str) -> tuple[str | None, int | None]:
+    """Return host and port of "host:port", "tcp://host:port" or "[::1]:port"; None for what is not there."""
+    host, _, port = text.rpartition("://")[2].rpartition(":")
+    known = int(port) if port.isascii() and port.isdigit() else 0
+    return host.strip("[]") or None, known if 0 < known < 65536 else None
 
 
 def _prefix(text: str | None) -> str:
@@ -128,6 +136,20 @@ class _Words:
         """Return the port, None when it is not given or none."""
         number = self.number("port")
         return number if number is not None and 0 < number < 65536 else None
+
+    def rendezvous(self, configured: bool) -> tuple[str, int] | None:
+        """Return where the nodes of a load on several meet, None where it runs on one or does not say.
+
+        ``configured``: a configuration file may say what the command line does not.
+        """
+        if (self.number("nodes") or 1) < 2:
+            return None
+        host, port = address(self.text("rendezvous") or "")
+        if self.flags.rendezvous_host:
+            default = (None, None) if configured else self.flags.rendezvous_default
+            host = self.text("rendezvous_host") or default[0]
+            port = self.number("rendezvous_port") or default[1]
+        return None if host is None or port is None else (host, port)
 
     def served_name(self) -> str | None:
         """Return the first served name."""

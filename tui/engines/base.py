@@ -57,8 +57,9 @@ class Flags:
     ``model_after`` is the subcommand after which a bare argument is the model, ``model_program`` the program
     whose first bare argument it is where that subcommand may be left out. ``many`` are flags that take
     several values, ``names_by_comma`` says that one value holds several served names. ``variables`` lists
-    (argument, environment variable) pairs that count where the command line does not say. What has a default
-    here is spelt alike in all engines that have it.
+    (argument, environment variable) pairs that count where the command line does not say. ``rendezvous`` is
+    where the nodes of a load meet, in one flag ("host:port") or in two; ``rendezvous_default`` is what counts
+    where neither of the two is given. What has a default here is spelt alike in all engines that have it.
     """
 
     host: tuple[str, ...]
@@ -74,6 +75,10 @@ class Flags:
     prefix: tuple[str, ...] = ()
     node_rank: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ("--nnodes",)
+    rendezvous: tuple[str, ...] = ()
+    rendezvous_host: tuple[str, ...] = ()
+    rendezvous_port: tuple[str, ...] = ()
+    rendezvous_default: tuple[str | None, int | None] = (None, None)
     quantization: tuple[str, ...] = ("--quantization", "-q")
     headless: tuple[str, ...] = ()
     hub_cache: tuple[str, ...] = ("--download-dir", "--huggingface-hub-cache")
@@ -94,6 +99,7 @@ class ServerArguments:
     ``served_name`` is the first name that the server lists its model under, None where the command line
     does not settle it. ``serves_api`` is False on a node of a multi-node load that never answers requests
     (node rank above 0, vLLM ``--headless``). ``expert_parallel``: data-parallel ranks share the experts.
+    ``rendezvous`` is host and port at which the nodes of a load on several meet.
     """
 
     host: str | None = None
@@ -115,6 +121,7 @@ class ServerArguments:
     expert_parallel: bool = False
     nodes: int | None = None
     quantization: str | None = None
+    rendezvous: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,6 +323,7 @@ SGLANG = Engine(
         tls=("--ssl-keyfile", "--ssl-certfile"),
         config=("--config",),
         node_rank=("--node-rank",),
+        rendezvous=("--dist-init-addr", "--nccl-init-addr"),
         many=("--cuda-graph-bs", "--lora-paths", "--decode-log-interval", "--warmups", "--mm-process-config"),
         model_after="serve",
     ),

@@ -45,7 +45,11 @@ VLLM = Engine(
         api_key=("--api-key",),
         tls=("--ssl-keyfile", "--ssl-certfile"),
         config=("--config",),
-        node_rank=("--node-rank",),
+        nodes=("--nnodes", "-n"),
+        node_rank=("--node-rank", "-r"),
+        rendezvous_host=("--master-addr",),
+        rendezvous_port=("--master-port",),
+        rendezvous_default=("127.0.0.1", 29501),
         headless=("--headless",),
         many=(
             "--served-model-name",

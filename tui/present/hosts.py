@@ -1,9 +1,12 @@
 """Each of several hosts in a row: what its load does, what its GPUs hold, how it is reached."""
 
+from dataclasses import replace
+
 from tui.engines.phase import Phase
 from tui.present.header import engine_text, header, status
 from tui.present.verdict import MOODS
 from tui.watch.meaning import Meaning
+from tui.watch.verdict.verdict import Verdict
 from tui.watch.words import clock_text
 from widgets.values import Header, HostRow, Mood
 
@@ -21,30 +24,35 @@ FAULT_WORDS = {
 """Why a host is given up, in a word or two; the whole sentence stands elsewhere."""
 
 
-def host_row(state: Meaning, client_now_s: float, name: str) -> HostRow:
-    """Return the row of a host that is called so, as of the client's monotonic time."""
+def host_row(state: Meaning, client_now_s: float, name: str, told: Verdict | None = None) -> HostRow:
+    """Return the row of a host that is called so, as of the client's monotonic time.
+
+    ``told`` is the verdict where other nodes of its load make it another one than the host alone would.
+    """
     top = header(state, client_now_s)
+    if told is not None and told.word == "ready":
+        top = replace(top, phase="ready", mood=Mood.GOOD)
     link, link_mood = _link(state, top)
     heard = state.hello is not None
-    verdict = state.verdict or ""
-    verdict_mood = MOODS[state.verdict] if state.verdict is not None else Mood.IDLE
+    verdict = state.verdict if told is None else told.word
+    verdict_mood = MOODS[verdict] if verdict is not None else Mood.IDLE
     return HostRow(
         name=name,
         mood=_worst(link_mood, verdict_mood, top.mood if heard else Mood.WAITING),
-        word=_word(state, client_now_s),
+        word=_word(state, client_now_s, told),
         load=top.phase if heard else "",
         load_mood=top.mood,
         clock=top.clock,
         left=_left(state, client_now_s),
         memory=_memory(state),
         utilisation=_utilisation(state),
-        verdict=verdict.upper(),
+        verdict=(verdict or "").upper(),
         verdict_mood=verdict_mood,
         link=link,
         link_mood=link_mood,
         node=_node(state),
         model=" ".join(text for text in (engine_text(state), state.model or "") if text),
-        sentence=_sentence(state, client_now_s),
+        sentence=_sentence(state, client_now_s, told),
         alerts=state.alerts,
     )
 
@@ -69,7 +77,7 @@ def _worst(*moods: Mood) -> Mood:
     return min(moods, key=order.index)
 
 
-def _word(state: Meaning, client_now_s: float) -> str:
+def _word(state: Meaning, client_now_s: float, told: Verdict | None) -> str:
     if state.link.state == "failed" or _is_away(state):
         return "not reached" if state.hello is None else "lost"
     if state.hello is None:
@@ -78,9 +86,10 @@ def _word(state: Meaning, client_now_s: float) -> str:
         return "stale" if state.link.state == "up" else "link lost"
     if state.outcome == "failed":
         return "failed"
-    if state.judged is not None and state.judged.stands:
-        return state.judged.word
-    if state.ready:
+    judged = told or state.judged
+    if judged is not None and judged.stands:
+        return judged.word
+    if state.ready or (told is not None and told.word == "ready"):
         return "ready"
     return "loading" if state.loading else "without a server"
 
@@ -124,7 +133,7 @@ def _node(state: Meaning) -> str:
     return f"{arguments.node_rank} of {arguments.nodes}"
 
 
-def _sentence(state: Meaning, client_now_s: float) -> str:
+def _sentence(state: Meaning, client_now_s: float, told: Verdict | None) -> str:
     """Return what matters most: the link, the end, the verdict, what is missing."""
     if _is_away(state) and state.link.retry_in_s is not None:
         return f"tried again after {state.link.retry_in_s:.0f} s: {state.link.sentence}"
@@ -132,6 +141,8 @@ def _sentence(state: Meaning, client_now_s: float) -> str:
         return state.link.sentence
     if state.outcome == "failed":
         return state.reason
+    if told is not None:
+        return told.sentence
     if state.judged is not None and state.judged.word not in ("ready", "progressing"):
         return state.judged.sentence
     return state.reason or status(state, client_now_s)

@@ -28,7 +28,8 @@ class Wants:
 
     ``phases``, ``bench`` and ``verdict`` are the rows of the phases, of the whole benchmark and of all that
     speaks for the verdict, 0 while there are none; ``lanes`` counts the ranks. ``lead`` is the pane focused
-    last, ``replay`` whether a line says where a replay stands, ``hosts`` how many are watched, 0 for one.
+    last, ``replay`` whether a line says where a replay stands, ``hosts`` the rows of all that are
+    watched and of their loads, 0 for one.
     """
 
     gpus: int = 1

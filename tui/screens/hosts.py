@@ -1,5 +1,6 @@
 """Several hosts: the main screen of one among them, and the overview of all over it."""
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -66,7 +67,10 @@ class HostScreen(MainScreen):
 
     def _signal(self, values: ScreenValues) -> None:
         before = {} if self._values is None else {row.name: row.alerts for row in self._values.hosts}
+        told = None if self._values is None else _of_load(self._values.hosts)
         super()._signal(values)
+        if _of_load(values.hosts) not in ("", told):
+            self.notes.add(values.time_of_day or time.strftime("%H:%M:%S"), _of_load(values.hosts))
         for row in values.hosts:
             if not row.shown and row.alerts > before.get(row.name, row.alerts):
                 self.app.bell()
@@ -95,6 +99,12 @@ class HostScreen(MainScreen):
     async def _chosen_host(self, index: int | None) -> None:
         if index is not None:
             await self._switch(index)
+
+
+def _of_load(rows: Sequence[HostRow]) -> str:
+    """Return what is told of the load over several hosts that the shown one has a part in."""
+    joined = next((row.joined for row in rows if row.shown), None)
+    return "" if joined is None or not joined.sentence else f"{joined.name}: {joined.sentence}"
 
 
 class HostsScreen(ModalScreen[int | None], inherit_bindings=False):

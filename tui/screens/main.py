@@ -23,7 +23,7 @@ from tui.screens.keys import Key
 from tui.screens.profiles import ProfileScreen
 from tui.screens.why import WhyScreen
 from tui.view import View
-from widgets import bench_pane, phase_pane, verdict_row
+from widgets import bench_pane, host_rows, phase_pane, verdict_row
 from widgets.bench_pane import BenchPane
 from widgets.glyphs import Glyphs
 from widgets.gpu_rows import GpuRows
@@ -213,7 +213,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             gpus=self.gpus.rows_wanted(self.gpus.size.width or self.size.width),
             bench=bench_pane.rows_wanted(bench, self.size.width) if bench_pane.is_open(bench) else 0,
             replay=self.replay_bar.panel is not None,
-            hosts=len(self.hosts.rows),
+            hosts=len(host_rows.entries(self.hosts.rows)),
             lead=self._lead,
             zoomed=self._zoomed or None,
         )

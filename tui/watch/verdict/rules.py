@@ -13,7 +13,7 @@ from tui.watch.verdict.proofs import proofs, spinning
 from tui.watch.verdict.scene import Check, Finding, Scene, busy, scene
 from tui.watch.verdict.situation import Situation
 from tui.watch.verdict.verdict import LINK, RuleResult, Verdict, Word
-from tui.watch.verdict.words import NOT_ANSWERING, filled, names, wait_words
+from tui.watch.verdict.words import ITS_OWN, NOT_ANSWERING, filled, names, wait_words
 from tui.watch.words import clock_text
 
 NOW_S = 5.0
@@ -82,6 +82,7 @@ def _verdict(moment: Scene, found: Finding, rules: tuple[RuleResult, ...]) -> Ve
         longest_s=max(moment.situation.past.silences_s, default=None),
         rules=rules,
         silence_s=moment.silence_s if moment.judged and not moment.movement.blind_s(moment.now_s) else None,
+        elsewhere=found.cause.elsewhere,
     )
 
 
@@ -246,7 +247,7 @@ def _answers(moment: Scene) -> Check:
         return Check(RuleResult(rule, "no", "it does not answer yet"))
     return Check(
         RuleResult(rule, "yes", told),
-        Finding("quiet", moment.quiet_since_s, f"quiet: it answers, but {told}"),
+        Finding("quiet", moment.quiet_since_s, f"quiet: it answers, but {told}", ITS_OWN),
     )
 
 

@@ -44,7 +44,8 @@ class Verdict:
     nobody can tell; ``longest_s`` is the longest silence of past loads in this phase, None without any.
     ``cause``, ``next_step`` and ``not_to_do`` are "" where there is nothing to say. ``rules`` are all rules
     in their order, the first that matched made the verdict. ``silence_s`` is for how long nothing of the
-    server has moved, None where that cannot be told.
+    server has moved, None where that cannot be told. ``elsewhere``: a host that waits for another one shows
+    the same signs.
     """
 
     word: Word
@@ -63,6 +64,7 @@ class Verdict:
     longest_s: float | None = None
     rules: tuple[RuleResult, ...] = ()
     silence_s: float | None = None
+    elsewhere: bool = False
 
     @property
     def severity(self) -> int:

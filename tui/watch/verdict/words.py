@@ -16,11 +16,15 @@ CONFIDENCE_WORDS: dict[Confidence, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A suspected cause: ``title`` continues a sentence, ``next_step`` is a command or a variable."""
+    """A suspected cause: ``title`` continues a sentence, ``next_step`` is a command or a variable.
+
+    ``elsewhere``: a host that waits for another one shows the same signs.
+    """
 
     title: str
     next_step: str
     not_to_do: str
+    elsewhere: bool = False
 
 
 NO_KILL = "do not kill it yet: the evidence goes with it"
@@ -71,21 +75,25 @@ P2P_BROKEN = Cause(
     "all ranks spin in a collective and none is missing: NCCL or GPU peer-to-peer does not get through",
     "try NCCL_P2P_DISABLE=1 together with custom all-reduce off (--disable-custom-all-reduce)",
     "do not set NCCL_P2P_DISABLE alone: the hang then moves into custom all-reduce",
+    elsewhere=True,
 )
 OTHER_HOSTS = Cause(
     "waiting for ranks of other hosts, or for an interface that does not reach them",
     "check that every node has started; NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME; the firewall",
     NO_KILL,
+    elsewhere=True,
 )
 RENDEZVOUS = Cause(
     "waiting for a rank that has not come to the rendezvous",
     "check that all ranks have started and use the same address and port",
     NO_KILL,
+    elsewhere=True,
 )
 CAPTURE_STUCK = Cause(
     "CUDA graph capture stands still at {bar}",
     "start with --disable-cuda-graph (vLLM: --enforce-eager) or a smaller largest batch",
     "do not kill it before its stack is kept: py-spy dump --nonblocking --pid {pid}",
+    elsewhere=True,
 )
 STORAGE_DEAD = Cause(
     "storage does not answer: {rank} {verb} for it in the kernel and no counter moves",
@@ -131,21 +139,25 @@ LOCK_WAIT = Cause(
     "polls for something, such as a lock file left behind in a compile cache",
     "look for lock files in the caches (torch_extensions, flashinfer) that no process has open",
     "do not delete a lock that a process has open",
+    elsewhere=True,
 )
 DEADLOCK = Cause(
     "all threads sleep and nothing wakes them: a deadlock in the process",
     "py-spy dump --nonblocking --pid {pid}",
     "do not attach gdb: it stops the process",
+    elsewhere=True,
 )
 DEADLOCK_OF_SOME = Cause(
     DEADLOCK.title,
     "tminus diagnose (on the screen: d) dumps the stacks of all ranks, the one unlike the others first",
     DEADLOCK.not_to_do,
+    elsewhere=True,
 )
 MAIN_ASLEEP = Cause(
     "the ranks wait on a lock or for each other: a deadlock, or one stands where the others wait for it",
     DEADLOCK_OF_SOME.next_step,
     DEADLOCK.not_to_do,
+    elsewhere=True,
 )
 DOWNLOAD = Cause(
     "the download of the model stands still",
@@ -162,13 +174,17 @@ STACKS = Cause(
     "three stack dumps in a row are the same: it waits for what does not come",
     "keep these dumps for a bug report, then start the server again",
     "do not kill it before they are kept",
+    elsewhere=True,
 )
 UNKNOWN = Cause(
     "the cause is not known",
     "prove it: three stack dumps 10 s apart (py-spy dump --nonblocking --pid {pid})",
     NO_KILL,
+    elsewhere=True,
 )
-NONE = Cause("", "", "")
+NONE = Cause("", "", "", elsewhere=True)
+ITS_OWN = Cause("", "", "")
+"""Nothing is suspected, and no other host either: the server itself has told what is wrong."""
 
 
 def filled(cause: Cause, **values: object) -> Cause:
@@ -177,9 +193,8 @@ def filled(cause: Cause, **values: object) -> Cause:
     known |= {key: value for key, value in values.items() if value is not None}
     # What is copied into a shell deletes the file of that name, whatever its folder is called.
     typed = known | {"path": shlex.quote(str(known["path"]))}
-    return Cause(
-        cause.title.format(**known), cause.next_step.format(**typed), cause.not_to_do.format(**known)
-    )
+    title, not_to_do = cause.title.format(**known), cause.not_to_do.format(**known)
+    return Cause(title, cause.next_step.format(**typed), not_to_do, cause.elsewhere)
 
 
 def names(ranks: Collection[str]) -> str:
