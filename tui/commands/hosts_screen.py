@@ -11,7 +11,7 @@ from tui.commands import start
 from tui.commands.ask import drop_typed
 from tui.commands.ask_on_screen import ScreenAsker
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
-from tui.commands.screen import LOST, SessionView, theme_named
+from tui.commands.screen import LOST, SessionView, name_of, theme_named
 from tui.commands.turns import Turns
 from tui.present.hosts import host_row
 from tui.settings import Choices
@@ -51,14 +51,12 @@ class HostView(SessionView):
     """One of several hosts as the screen sees it."""
 
     def __init__(self, host: WatchedHost, index: int, table: HostTable) -> None:
-        super().__init__(host.session)
+        super().__init__(host.session, name_of(host.choices))
         self._host, self._index, self._table = host, index, table
 
     def values(self) -> ScreenValues:
         """Return what one paint needs, as of now, under the name that the host was given."""
-        values = super().values()
-        header = replace(values.header, host=self._host.place)
-        return replace(values, header=header, hosts=self._table.rows(self._index))
+        return replace(super().values(), hosts=self._table.rows(self._index))
 
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""

@@ -20,6 +20,8 @@ from tui.watch.state import WatchState
 from tui.watch.verdict.verdict import SEVERITY, Word
 
 INTERRUPTED = "interrupted"
+SEVERAL_S = 5.0
+"""So long several servers must stand side by side: one that is being replaced may take a moment to go."""
 Updates = Callable[[], AsyncIterator[AnyEvent]]
 
 
@@ -120,14 +122,28 @@ def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choice
 
 
 async def decide(updates: Updates, state: WatchState, printer: Printer, choices: Choices) -> Ending:
-    """Follow the updates of a watch until its state says how it ends."""
+    """Follow the updates of a watch until its state says how it ends.
+
+    Raises UsageFault where a person has to say which of several servers is meant.
+    """
+    several_s: float | None = None
     async for event in updates():
         printer.show(event, state)
+        several_s = _several_since(state, event.client_s, several_s)
+        if several_s is not None and event.client_s - several_s >= SEVERAL_S:
+            raise UsageFault(state.choice.sentence)
         ended = ending_of(state, restarts=choices.restarts, fail_on=choices.fail_on)
         if ended is not None:
             return ended
     link = state.link
     return Ending("lost", link.fault or "lost", link.sentence or "the source of events has ended")
+
+
+def _several_since(state: WatchState, now_s: float, since_s: float | None) -> float | None:
+    """Return since when several servers could be meant, none of which was ever followed; None where not."""
+    if state.choice.kind != "several" or state.loads:
+        return None
+    return now_s if since_s is None else since_s
 
 
 def ending_of(state: WatchState, *, restarts: bool, fail_on: Collection[Word] = ()) -> Ending | None:
