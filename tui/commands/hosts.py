@@ -111,6 +111,8 @@ def hosts_of(
         terminal = None if turns is None else turns.asker_of(name)
         asker = terminal if terminal is None or asking is None else asking(name, terminal)
         hosts.append(WatchedHost(each, terminal, asker, workloads, recorded=recorded, patient=patient))
+    if turns is not None:
+        turns.connected = lambda: [host.name for host in hosts if host.session.state.hello is not None]
     return hosts
 
 

@@ -23,6 +23,7 @@ PATIENCE_S = 3.0
 STILL_S = 1.0
 """After so long without a question or the screen it is said what is waited for."""
 _LOOK_S = 0.05
+COMES_BACK = " (r on its screen asks again)"
 
 
 class HostTable:
@@ -72,6 +73,8 @@ class Show:
         self._turns = turns
         self._askers: list[ScreenAsker] = []
         self.hosts = hosts_of(choices, turns, asking=self._asking, patient=True)
+        if turns is not None:
+            turns.comes_back = COMES_BACK
         table = HostTable(self.hosts)
         self.views = [HostView(host, index, table) for index, host in enumerate(self.hosts)]
         self.app: HostsApp | None = None
