@@ -30,3 +30,15 @@ def test_header_and_window_name_the_host_as_it_was_typed(
 def test_a_recording_that_is_left_at_once_is_no_host_that_was_not_reached() -> None:
     view = PlayerView(Player(tape(load())), rings=False)
     assert view.exit_lines() == [f"tminus: {NOTHING_YET}"]
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+def test_a_wait_on_a_terminal_says_once_why_the_host_is_lost(
+    at_terminal: AtTerminal, ssh_server: SshServer
+) -> None:
+    name_hosts(ssh_server, ["dead"], {"dead": ["Port 1"]})
+    options = ("--ssh-config", ssh_server.config_file, "--no-record", "--timeout", "30s")
+    typed = at_terminal("wait", "dead", *options)
+    assert typed.end() == 4
+    assert typed.output.count("refused the connection") == 1

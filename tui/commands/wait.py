@@ -43,6 +43,11 @@ class Printer:
         self._reporter = Reporter()
         self._talker = Talker()
 
+    @property
+    def is_beside(self) -> bool:
+        """Whether what is said beside the output stands right under it, and need not say the same again."""
+        return not self._json and sys.stdout.isatty() and sys.stderr.isatty()
+
     def elapsed_s(self) -> float:
         """Return the seconds since the command began."""
         return records.seconds(time.monotonic() - self._began_s)
@@ -117,8 +122,9 @@ def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choice
     t, now_s = printer.elapsed_s(), state.source_now(time.monotonic())
     printer.end(records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s))
     gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
-    if gone or ended.fault == "not_http":
-        printer.say(ended.reason + start.host_hint(choices, ended.fault))
+    hint = start.host_hint(choices, ended.fault)
+    if (gone or ended.fault == "not_http") and (hint or not printer.is_beside):
+        printer.say(ended.reason + hint)
 
 
 async def decide(updates: Updates, state: WatchState, printer: Printer, choices: Choices) -> Ending:
