@@ -117,7 +117,7 @@ def test_a_question_that_stands_names_who_waits_and_one_key_goes_on_without_its_
     typed = at_terminal("locked", "open", *_arguments(ssh_server))
     typed.until(PASSPHRASE)
     typed.type("open s")
-    typed.until("tminus: open is connected; Ctrl-D goes on without locked (r on its screen asks again)\r\n")
+    typed.until("tminus: open is connected; Ctrl-D goes on without locked (r there asks again)\r\n")
     typed.until(PASSPHRASE)
     typed.type("\x15\x04")
     typed.until(SCREEN)

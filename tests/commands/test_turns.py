@@ -140,8 +140,8 @@ async def test_who_waits_for_an_answer_is_told_once_when_the_question_has_stood_
     await asyncio.sleep(0.05)
     assert person.heard == ["a:", "of a "]  # nobody waits
     second = asyncio.create_task(b.ask("of b ", echo=False))
-    turns.connected = lambda: ["c", "d"]
-    told = "tminus: c, d are connected, b has a question as well; Ctrl-D goes on without a"
+    turns.connected = lambda: ["c", "d", "e", "f", "g"]
+    told = "tminus: c, d, e and 2 more are connected, b has a question as well; Ctrl-D goes on without a"
     await until(lambda: len(person.heard) > 2)
     assert person.heard[2:] == [told, "of a "]
     await asyncio.sleep(0.05)
@@ -151,7 +151,7 @@ async def test_who_waits_for_an_answer_is_told_once_when_the_question_has_stood_
     assert person.heard[4:] == [
         "b:",
         "of b ",
-        "tminus: c, d are connected; Ctrl-D goes on without b",
+        "tminus: c, d, e and 2 more are connected; Ctrl-D goes on without b",
         "of b ",
     ]
     person.answers[1].set_result("y")

@@ -23,7 +23,7 @@ PATIENCE_S = 3.0
 STILL_S = 1.0
 """After so long without a question or the screen it is said what is waited for."""
 _LOOK_S = 0.05
-COMES_BACK = " (r on its screen asks again)"
+COMES_BACK = " (r there asks again)"
 
 
 class HostTable:

@@ -11,6 +11,7 @@ from tui.transport.asking import Asker, GivenUp
 UNANSWERED_S = 5.0
 """A question that stands for so long holds up the hosts that have connected: who asks is told."""
 _LOOK_S = 0.2
+_NAMED = 3
 
 
 class TerminalLike(Asker, Protocol):
@@ -102,9 +103,9 @@ class Turns:
         """Say which hosts wait: those that are connected, and those that have a question, too."""
         connected, queue = list(self.connected()), list(dict.fromkeys(self._queue))
         if connected:
-            yield f"{', '.join(connected)} {'is' if len(connected) == 1 else 'are'} connected"
+            yield f"{_listed(connected)} {'is' if len(connected) == 1 else 'are'} connected"
         if queue:
-            yield f"{', '.join(queue)} {'has a question' if len(queue) == 1 else 'have questions'} as well"
+            yield f"{_listed(queue)} {'has a question' if len(queue) == 1 else 'have questions'} as well"
 
     async def _take_rest(self) -> None:
         """Take what is still being typed for a question that was taken back, so that no other one gets it."""
@@ -126,6 +127,11 @@ class Turns:
         for line in asker.lines:
             self._asker.tell(line)
         asker.lines.clear()
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 class HostAsker:
