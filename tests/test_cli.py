@@ -19,6 +19,7 @@ def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     """Let neither variables nor files of whoever runs the tests have a say."""
     for name in [name for name in os.environ if name.startswith("TMINUS_")]:
         monkeypatch.delenv(name)
+    (tmp_path / "config.toml").touch()
     monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -85,6 +86,7 @@ WRONG = [
         ["h", "--ssh-cmd", "my-ssh -v"],
         "--ssh-cmd names a program that is not on this machine: my-ssh",
     ),
+    (["explain", "/dev/zero"], "/dev/zero cannot be read: it is a device; name a log file"),
     (["--log", "/"], "--log / is a directory; name the file"),
     (["wait", "--", "-oProxyCommand=true"], "HOST cannot begin with a dash"),
     (["wait", "two words"], "HOST holds a space"),
@@ -125,6 +127,32 @@ def test_what_is_wrong_is_said_in_one_line_and_ends_with_2(
     assert err.startswith("tminus: ")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["h", "--ssh-config"], ["bench", "--data"], ["wait", "--url", "https://h", "--ca-file"]],
+    ids=["ssh-config", "data", "ca-file"],
+)
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
+    arguments: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    assert cli.run([*arguments, str(tmp_path / "pipe")]) == 2
+    err = capfd.readouterr().err
+    assert "is a pipe" in err
+    assert err.count("\n") == 1
+
+
+def test_a_configuration_that_is_named_and_missing_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "missing.toml"))
+
+    assert cli.run(["wait"]) == 2
+    missing = f"tminus: TMINUS_CONFIG names a file that is not there: {tmp_path / 'missing.toml'}\n"
+    assert capfd.readouterr().err == missing
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])

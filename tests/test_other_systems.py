@@ -82,6 +82,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep out what whoever runs the tests has recorded and set."""
     for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
+    (tmp_path / "none.toml").touch()
     monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "none.toml"))
 
 

@@ -17,6 +17,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 FOREIGN = {
     "--all-groups", "--nnodes", "--node-rank", "--dist-init-addr", "--master-addr", "--master-port",
 }  # fmt: skip
+COMPLETION = ("install_completion", "show_completion")
 
 
 def test_the_table_of_keys_is_the_programs_own() -> None:
@@ -39,6 +40,34 @@ def test_every_option_that_it_names_exists() -> None:
     known = {flag for each in parameters for flag in (*each.opts, *each.secondary_opts)}
 
     assert named <= known | {"--version", "--help"}
+
+
+def options_table() -> str:
+    """Return the table of all options: those of one meaning in a row, with the commands that have them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    root = cast("click.Command", typer.main.get_command(app))
+    for path, command in paths_of("tminus", root):
+        for each in command.params:
+            if each.param_type_name == "option" and each.name not in COMPLETION:
+                option = cast("click.Option", each)
+                names = "`, `".join((*option.opts, *option.secondary_opts))
+                takes = "" if option.is_flag else f" {option.metavar}"
+                found.setdefault((f"`{names}{takes}`", option.help or ""), []).append(path)
+    rows = [f"| {option} | {', '.join(paths)} | {told} |" for (option, told), paths in found.items()]
+    return "\n".join(["| Option | Of | What it does |", "| --- | --- | --- |", *rows])
+
+
+def paths_of(path: str, command: click.Command) -> list[tuple[str, click.Command]]:
+    """Return a command and all beneath it with the words that call each."""
+    beneath: dict[str, click.Command] = getattr(command, "commands", {})
+    below = [each for name, one in beneath.items() for each in paths_of(f"{path} {name}", one)]
+    return [(path.removeprefix("tminus "), command), *below]
+
+
+def test_the_table_of_options_has_all_of_all_commands() -> None:
+    between = README.partition("options: compared by a test -->\n")[2].partition("<!-- end of options -->")[0]
+
+    assert between.strip() == options_table()
 
 
 def test_every_variable_and_key_that_it_names_exists() -> None:

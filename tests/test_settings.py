@@ -211,6 +211,15 @@ def test_a_file_that_is_no_text_is_said(tmp_path: Path) -> None:
         choose({}, {}, file)
 
 
+def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    with pytest.raises(UsageFault, match=f"TMINUS_CONFIG names a file that is not there: {mine}"):
+        settings.config_file({"TMINUS_CONFIG": str(mine)})
+    mine.touch()
+    assert settings.config_file({"TMINUS_CONFIG": str(mine)}) == mine
+    assert settings.config_file({"XDG_CONFIG_HOME": str(tmp_path)}).name == "config.toml"
+
+
 def test_the_file_may_be_elsewhere(tmp_path: Path) -> None:
     assert settings.config_path({"TMINUS_CONFIG": str(tmp_path / "mine.toml")}) == tmp_path / "mine.toml"
     assert settings.config_path({}).name == "config.toml"

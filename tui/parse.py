@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from tui.files import is_pipe
+
 if TYPE_CHECKING:
     from tui.transport.wrapper import Kind
 
@@ -229,6 +231,8 @@ def readable_file(value: object) -> str:
     place = Path(name)
     if os.path.isdir(place):
         raise Wrong(f"is a directory: {name}")
+    if is_pipe(place):  # it is read more than once
+        raise Wrong(f"is a pipe: {name}: name a file")
     try:
         with place.open("rb"):
             return name

@@ -170,6 +170,14 @@ def for_each_host(choices: Choices) -> tuple[Choices, ...]:
     )
 
 
+def config_file(environ: Mapping[str, str]) -> Path:
+    """Return the configuration file; it may be missing unless TMINUS_CONFIG names it. Raises UsageFault."""
+    path = config_path(environ)
+    if environ.get("TMINUS_CONFIG") and not path.exists():
+        raise UsageFault(f"TMINUS_CONFIG names a file that is not there: {path}")
+    return path
+
+
 def config_path(environ: Mapping[str, str]) -> Path:
     """Return where the configuration file is looked for: TMINUS_CONFIG or the user's configuration folder."""
     named = environ.get("TMINUS_CONFIG")

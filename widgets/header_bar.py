@@ -29,10 +29,16 @@ class HeaderBar(LineWidget):
     def _left(self, room: int) -> list[Span]:
         header = self.header
         dot = f" {self.glyphs.dot} "
-        spans = [Span(" " + cells.clip(header.host, max(room // 2, 1), self.glyphs.ellipsis), "strong")]
-        for text in (header.engine, header.model):
+        texts = [text for text in (header.engine, header.model) if text]
+        taken = sum(len(dot) + cells.width(text) for text in texts)
+        host = cells.clip(header.host, max(room // 2, room - taken - 1, 1), self.glyphs.ellipsis)
+        spans = [Span(f" {host}", "strong")]
+        own = Span(f" ({header.own})", "muted")
+        if header.own and width_of([*spans, own]) + taken <= room:
+            spans.append(own)
+        for text in texts:
             left = room - width_of(spans) - len(dot)
-            if text and left > 2:
+            if left > 2:
                 spans += [Span(dot, "muted"), Span(cells.clip(text, left, self.glyphs.ellipsis))]
         return spans
 

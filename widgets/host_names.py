@@ -1,20 +1,29 @@
-"""Names of hosts in little room: what they share is left out, what tells them apart stays."""
+"""Names of hosts in little room: each is cut where it tells nothing, so that no two look alike."""
 
 from collections.abc import Sequence
 
 from widgets import cells
 
-_WORTH = 3
-"""Leaving out less gains nothing."""
+_LEAST = 4
+"""A name has so many cells at least, as long as it needs them."""
 
 
 def short_names(names: Sequence[str], room: int, ellipsis: str = "…") -> list[str]:
     """Return the names in at most so many cells all together, as long as that leaves four to each."""
-    share = max(room // max(len(names), 1), 4)
-    for shorter in (list(names), _without_domain(names), _without_beginning(names, ellipsis)):
-        if sum(map(cells.width, shorter)) <= room:
-            return shorter
-    return [cells.clip(name, share, ellipsis) for name in _without_beginning(names, ellipsis)]
+    for whole in (list(names), _without_domain(names)):
+        if sum(map(cells.width, whole)) <= room:
+            return whole
+    bare = _without_domain(names)
+    return _cut(bare, _shares(bare, room), ellipsis)
+
+
+def names_within(names: Sequence[str], most: int, ellipsis: str = "…") -> list[str]:
+    """Return the names in at most so many cells each."""
+    whole = list(names)
+    if all(cells.width(name) <= most for name in whole):
+        return whole
+    bare = _without_domain(names)
+    return _cut(bare, [most] * len(bare), ellipsis)
 
 
 def _without_domain(names: Sequence[str]) -> list[str]:
@@ -24,15 +33,74 @@ def _without_domain(names: Sequence[str]) -> list[str]:
     return first if len(set(first)) == len(names) else list(names)
 
 
-def _without_beginning(names: Sequence[str], ellipsis: str) -> list[str]:
-    """Return the names without what each begins with in common with another; a number stays whole."""
-    bare = _without_domain(names)
-    shared = [max((_shared(name, other) for other in bare if other != name), default=0) for name in bare]
-    return [ellipsis + name[end:] if end >= _WORTH else name for name, end in zip(bare, shared, strict=True)]
+def _shares(names: Sequence[str], room: int) -> list[int]:
+    """Return how many cells each may have: what the short ones leave is for the long ones."""
+    shares = [_LEAST] * len(names)
+    order = sorted(range(len(names)), key=lambda at: cells.width(names[at]))
+    left = room
+    for done, at in enumerate(order):
+        fair = max(left // (len(names) - done), _LEAST)
+        shares[at] = min(cells.width(names[at]), fair)
+        left -= shares[at]
+    return shares
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many characters both begin with, less the digits at their end; one at least is left."""
-    pairs = zip(one, other, strict=False)
-    end = next((at for at, pair in enumerate(pairs) if pair[0] != pair[1]), min(len(one), len(other)))
-    return min(len(one[:end].rstrip("0123456789")), len(one) - 1)
+def _cut(names: Sequence[str], shares: Sequence[int], ellipsis: str) -> list[str]:
+    """Return the names cut to so many cells each: in the middle, or where it leaves them tellable apart."""
+    each = list(zip(names, shares, strict=True))
+    ways = [[_middle_out(name, share, tail, ellipsis) for name, share in each] for tail in range(max(shares))]
+    if all(_alike(way) for way in ways):
+        ways.append(_inner(names, shares, ellipsis))
+    half = (max(shares) - 1) // 2
+    best = min(range(len(ways)), key=lambda at: (_alike(ways[at]), _broken(ways[at]), abs(at - half)))
+    return ["".join(parts) for parts in ways[best]]
+
+
+_Parts = tuple[str, ...]
+"""What stays of a name, and the ellipses between."""
+
+
+def _middle_out(name: str, share: int, tail: int, ellipsis: str) -> _Parts:
+    """Return the name in so many cells, up to ``tail`` of them from its end."""
+    if cells.width(name) <= share:
+        return (name,)
+    start = len(name)
+    while start > 0 and cells.width(name[start - 1 :]) <= min(tail, share - 1):
+        start -= 1
+    end = cells.index_at(name, share - 1 - cells.width(name[start:]))
+    return (name[:end], ellipsis, name[start:])
+
+
+def _inner(names: Sequence[str], shares: Sequence[int], ellipsis: str) -> list[_Parts]:
+    """Return the names without what all begin and end with, and of the beginning as much as there is room."""
+    begin = _shared(names)
+    end = _shared([name[begin:][::-1] for name in names])
+    if not begin + end:
+        return [_middle_out(name, share, 0, ellipsis) for name, share in zip(names, shares, strict=True)]
+    cores = [name[begin : len(name) - end] for name in names]
+    before, after = ellipsis if begin else "", ellipsis if end else ""
+    rooms = [max(share - len(before) - len(after), 1) for share in shares]
+    if any(cells.width(core) > room for core, room in zip(cores, rooms, strict=True)):
+        return [(before, core, after) for core in _cut(cores, rooms, ellipsis)]
+    heads = [room - cells.width(core) for core, room in zip(cores, rooms, strict=True)]
+    return [
+        (name[: min(head, begin)], before, core, after)
+        for name, head, core in zip(names, heads, cores, strict=True)
+    ]
+
+
+def _shared(names: Sequence[str]) -> int:
+    """Return how many characters all begin with."""
+    return next(
+        (at for at, each in enumerate(zip(*names, strict=False)) if len(set(each)) > 1), min(map(len, names))
+    )
+
+
+def _alike(way: Sequence[_Parts]) -> int:
+    """Return how many look like one before them."""
+    return len(way) - len({"".join(parts) for parts in way})
+
+
+def _broken(way: Sequence[_Parts]) -> int:
+    """Return how many parts end or begin within what may be a number: "1" of "12" is another host."""
+    return sum(parts[0][-1:].isdigit() + parts[-1][:1].isdigit() for parts in way if len(parts) > 1)

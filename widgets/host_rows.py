@@ -3,11 +3,12 @@
 The nodes of one load stand together, under a line of the load itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from widgets import cells
 from widgets.glyphs import BLOCK, Glyphs
-from widgets.host_names import short_names
+from widgets.host_names import names_within, short_names
 from widgets.line_widget import LineWidget
 from widgets.lines import Line, Span, cut, width_of
 from widgets.values import HostRow, LoadRow, Mood
@@ -116,6 +117,8 @@ def _window(rows: Sequence[HostRow], sizes: list[int], width: int) -> tuple[int,
 def table(rows: Sequence[HostRow], width: int, glyphs: Glyphs, marked: int | None = None) -> list[Line]:
     """Return the heads and a line for each entry, columns left out where they do not fit."""
     names, sizes = _columns(rows, width)
+    shown = names_within([row.name for row in rows], sizes[0], glyphs.ellipsis)
+    rows = [replace(row, name=name) for row, name in zip(rows, shown, strict=True)]
     head = [Span("  ")]
     for name, size in zip(names, sizes, strict=True):
         head.append(Span(_GAP + _placed(name, name, size, glyphs), "muted"))
@@ -146,13 +149,19 @@ def _load(load: LoadRow, width: int, glyphs: Glyphs) -> Line:
 def _columns(rows: Sequence[HostRow], width: int) -> tuple[list[str], list[int]]:
     names = [name for name in _HEADS if any(_text(row, name) for row in rows) or name in ("host", "link")]
     sizes = {name: max(len(name), *(cells.width(_text(row, name)) for row in rows)) for name in names}
-    sizes["host"] = min(sizes["host"], max(_NAME_MOST, width // 4))
+    whole, sizes["host"] = sizes["host"], min(sizes["host"], max(_NAME_MOST, width // 4))
     for name in _DROPPED:
-        if 2 + sum(len(_GAP) + sizes[each] for each in names) <= width:
+        if _taken(names, sizes) <= width:
             break
         if name in names:
             names.remove(name)
+    sizes["host"] = min(whole, sizes["host"] + max(width - _taken(names, sizes), 0))
     return names, [sizes[name] for name in names]
+
+
+def _taken(names: Sequence[str], sizes: Mapping[str, int]) -> int:
+    """Return how many cells the marks and these columns take."""
+    return 2 + sum(len(_GAP) + sizes[each] for each in names)
 
 
 def _text(row: HostRow, column: str) -> str:

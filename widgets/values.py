@@ -78,7 +78,10 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The top line: where, what, how long, how far."""
+    """The top line: where, what, how long, how far.
+
+    ``own`` is what the host calls itself, where that differs from how it is called here.
+    """
 
     host: str
     engine: str
@@ -88,6 +91,7 @@ class Header:
     mood: Mood
     link: str = ""
     paused: bool = False
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)

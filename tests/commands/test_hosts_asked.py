@@ -128,6 +128,43 @@ def test_the_screen_starts_when_all_questions_are_answered_and_without_the_host_
     assert "refused the connection" in typed.output
 
 
+def test_a_question_that_stands_names_who_waits_and_one_key_goes_on_without_its_host(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
+) -> None:
+    """The screen starts, and there the question comes back in a dialog."""
+    _locked(ssh_server, tmp_path, "locked", open=[])
+    typed = at_terminal("locked", "open", *_arguments(ssh_server))
+    typed.until(PASSPHRASE)
+    typed.type("open s")
+    typed.until("tminus: open is connected; Ctrl-D goes on without locked (r there asks again)\r\n")
+    typed.until(PASSPHRASE)
+    typed.type("\x15\x04")
+    typed.until(SCREEN)
+    typed.until("r tries again")
+    typed.type("r")
+    typed.until(PASSPHRASE)
+    time.sleep(1.0)  # keys that come at once after another screen are meant for that
+    typed.type("open sesame\r")
+    typed.until("tminus locked: waiting")
+    typed.type("q")
+    assert typed.end() == 0
+    assert typed.echoes
+
+
+def test_what_was_typed_before_it_was_told_who_waits_is_part_of_the_answer(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
+) -> None:
+    _locked(ssh_server, tmp_path, "locked", open=[])
+    typed = at_terminal("wait", "locked", "open", *_arguments(ssh_server), "--timeout", "60s")
+    typed.until(PASSPHRASE)
+    typed.type("open s")
+    typed.until("tminus: open is connected; Ctrl-D goes on without locked\r\n")
+    typed.type("esame\n")
+    typed.until("locked: connected")
+    typed.type("\x03")
+    assert typed.end() == 130
+
+
 @pytest.mark.parametrize("keys", ["\x03"], ids=["ctrl-c"])
 def test_a_question_that_is_given_up_ends_all_and_leaves_the_terminal_as_it_was(
     at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path, keys: str

@@ -27,6 +27,7 @@ Told = Callable[..., tuple[int, list[str], str]]
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """Return this user's ledger with three runs, one of them a baseline."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "none.toml").touch()
     monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "none.toml"))
     monkeypatch.delenv("TMINUS_JSON", raising=False)
     ledger = Ledger(tmp_path / "tminus" / "runs.sqlite")

@@ -17,6 +17,7 @@ VLLM, SGLANG = str(FILES / "vllm.json"), str(FILES / "sglang.jsonl")
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """Return this user's ledger, empty."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "none.toml").touch()
     monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "none.toml"))
     return Ledger(tmp_path / "tminus" / "runs.sqlite")
 

@@ -2,7 +2,11 @@
 
 import asyncio
 
+import pytest
+from ssh_server import until
+
 from tui.commands.turns import Turns
+from tui.transport.asking import GivenUp
 
 
 class Person:
@@ -12,10 +16,13 @@ class Person:
 
     def __init__(self) -> None:
         self.heard: list[str] = []
-        self.answers: list[asyncio.Future[str]] = []
+        self.answers: list[asyncio.Future[str | None]] = []
 
     def tell(self, line: str) -> None:
         self.heard.append(line)
+
+    def tell_again(self, line: str, prompt: str) -> None:
+        self.heard += [line, prompt]
 
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         self.heard.append(prompt)
@@ -107,3 +114,45 @@ async def test_a_question_that_is_taken_back_while_it_waits_its_turn_is_never_pu
     await rest()
     assert person.heard == ["a:", "of a "]
     assert not turns.open
+
+
+async def test_a_question_without_an_answer_ends_the_login_of_its_host_alone() -> None:
+    person = Person()
+    turns = Turns(person)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    first = asyncio.create_task(a.ask("of a ", echo=False))
+    second = asyncio.create_task(b.ask("of b ", echo=False))
+    await rest()
+    person.answers[0].set_result(None)
+    with pytest.raises(GivenUp):
+        await first
+    await rest()
+    assert person.heard[-2:] == ["b:", "of b "]
+    person.answers[1].set_result("x")
+    assert await second == "x"
+
+
+async def test_who_waits_for_an_answer_is_told_once_when_the_question_has_stood_for_a_while() -> None:
+    person = Person()
+    turns = Turns(person, patience_s=0.0)
+    a, b = turns.asker_of("a"), turns.asker_of("b")
+    first = asyncio.create_task(a.ask("of a ", echo=False))
+    await asyncio.sleep(0.05)
+    assert person.heard == ["a:", "of a "]  # nobody waits
+    second = asyncio.create_task(b.ask("of b ", echo=False))
+    turns.connected = lambda: ["c", "d", "e", "f", "g"]
+    told = "tminus: c, d, e and 2 more are connected, b has a question as well; Ctrl-D goes on without a"
+    await until(lambda: len(person.heard) > 2)
+    assert person.heard[2:] == [told, "of a "]
+    await asyncio.sleep(0.05)
+    person.answers[0].set_result("x")
+    await first
+    await until(lambda: len(person.heard) > 6)
+    assert person.heard[4:] == [
+        "b:",
+        "of b ",
+        "tminus: c, d, e and 2 more are connected; Ctrl-D goes on without b",
+        "of b ",
+    ]
+    person.answers[1].set_result("y")
+    assert await second == "y"

@@ -55,6 +55,7 @@ def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     """Let neither variables nor files of whoever runs the tests have a say."""
     for name in [name for name in os.environ if name.startswith("TMINUS_") and name != "TMINUS_LONG"]:
         monkeypatch.delenv(name)
+    (tmp_path / "config.toml").touch()
     monkeypatch.setenv("TMINUS_CONFIG", str(tmp_path / "config.toml"))
 
 

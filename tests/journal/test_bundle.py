@@ -68,3 +68,19 @@ def test_a_bundle_is_for_its_owner_alone(tmp_path: Path) -> None:
     with new_bundle(tmp_path / "one.tar.gz", "one"):
         pass
     assert (tmp_path / "one.tar.gz").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_killed_export_left_goes_with_the_next_and_one_under_way_stays(tmp_path: Path) -> None:
+    old, fresh, other = (tmp_path / name for name in (".tminus-0a.part", ".tminus-0b.part", ".0c.part"))
+    with new_bundle(tmp_path / "one.tar.gz", "one"):
+        (under_way,) = tmp_path.glob(".tminus-*.part")
+        for each in (old, fresh, other):
+            each.touch()
+        for each in (old, other, under_way):
+            os.utime(each, (1.0, 1.0))
+        with new_bundle(tmp_path / "two.tar.gz", "two"):
+            assert not old.exists()
+            assert fresh.exists()
+            assert other.exists()
+            assert under_way.exists()
+    assert {path.name for path in tmp_path.glob("*.tar.gz")} == {"one.tar.gz", "two.tar.gz"}

@@ -26,6 +26,9 @@ class Person:
     def tell(self, line: str) -> None:
         self.told.append(line)
 
+    def tell_again(self, line: str, prompt: str) -> None:
+        self.told.append(f"{line} {prompt}")
+
     @property
     def prompts(self) -> list[str]:
         return [prompt for prompt, _ in self.asked]

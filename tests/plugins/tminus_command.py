@@ -53,6 +53,7 @@ class Tminus:
             "XDG_DATA_HOME": str(self.folder),
             "TMPDIR": str(self.folder),
         }
+        (self.folder / "none.toml").touch()
         return own | {"TMINUS_CONFIG": str(self.folder / "none.toml")} | places
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":

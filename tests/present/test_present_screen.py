@@ -73,6 +73,27 @@ def test_before_the_host_is_heard_nothing_is_said_of_servers(watched: Watch) -> 
     assert values(host).ladder.headline == "looking for a server"
 
 
+# The name of the host.
+
+
+@pytest.mark.parametrize(
+    ("typed", "own"),
+    [
+        ("gpu7", "gpu01"),
+        ("10.0.0.7", "gpu01"),
+        ("gpu01", ""),
+        ("root@GPU01.lab.example.org", ""),
+        ("ssh://me@gpu01:2222", ""),
+        ("me@gate", "gpu01"),
+    ],
+)
+def test_a_host_is_called_as_it_was_typed_and_its_own_name_is_told_where_it_differs(
+    host: WatchedHost, typed: str, own: str
+) -> None:
+    shown = present.named(values(host).header, host.state, typed)
+    assert (shown.host, shown.own) == (typed, own)
+
+
 # A load.
 
 

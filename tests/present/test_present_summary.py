@@ -1,7 +1,7 @@
 """What stays in the terminal, the title, and how durations are written."""
 
 import pytest
-from watched_host import WatchedHost
+from watched_host import Watch, WatchedHost
 
 from tui import present
 from tui.watch.verdict.verdict import Verdict
@@ -58,6 +58,21 @@ def test_a_load_that_is_stuck_is_said_to_be_with_what_to_do(
     monkeypatch.setattr(type(host.state), "judged", stuck)
     assert "not ready at T+ 2:05: suspended in capture: TP1 is stopped (next: kill -CONT 9)" in summary(host)
     assert present.title(host.state) == "SUSPENDED · qwen · gpu01"
+
+
+def test_a_host_that_has_not_answered_yet_is_named_and_a_recording_has_no_host_to_reach(
+    watched: Watch,
+) -> None:
+    host = watched()
+    host.link("connecting", "connecting")
+    assert present.exit_summary(host.state, host.now, "gpu7") == ["tminus: gpu7: it had not answered yet"]
+    host.link("failed", "gpu7 port 22 refused the connection")
+    assert present.exit_summary(host.state, host.now, "gpu7") == [
+        "tminus: gpu7: gpu7 port 22 refused the connection"
+    ]
+    assert present.exit_summary(host.state, host.now, unheard="nothing was played") == [
+        "tminus: nothing was played"
+    ]
 
 
 def test_the_exit_summary_without_a_server_says_so(host: WatchedHost) -> None:

@@ -43,6 +43,18 @@ def test_what_is_not_known_leaves_no_gap() -> None:
     assert text.split() == ["gpu01", "◌", "CONNECTING"]
 
 
+def test_the_hosts_own_name_stands_beside_the_one_that_was_typed_where_there_is_room() -> None:
+    header = replace(HEADER, host="gpu7", own="ip-10-0-0-3", model="Qwen3-8B")
+    assert line(header, 80).startswith(" gpu7 (ip-10-0-0-3) · sglang 0.5.6 · Qwen3-8B ")
+    assert line(header, 56).startswith(" gpu7 · sglang 0.5.6 · Qwen3-8B ")
+
+
+def test_a_long_name_is_whole_where_nothing_else_needs_the_room() -> None:
+    name = "inference-gpu-node-01.lab.example.org"
+    assert line(Header(name, "", "", "", "no server", Mood.IDLE), 80).startswith(f" {name} ")
+    assert line(replace(HEADER, host=name), 80).startswith(" inference-gpu-node-01.lab.ex")
+
+
 @pytest.mark.parametrize("width", range(1, 200, 5))
 def test_the_line_is_never_wider_than_the_screen_where_phase_and_clock_fit(width: int) -> None:
     bar = HeaderBar()

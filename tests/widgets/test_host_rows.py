@@ -53,16 +53,26 @@ def test_one_row_is_a_line_of_tabs_with_how_each_host_stands() -> None:
     assert texts(THREE, 80, 1, ASCII) == [" > gpu-01  > gpu-02  x gpu-03 "]
 
 
-def test_eight_long_names_have_their_ends_at_eighty_cells() -> None:
+def test_eight_long_names_use_the_eighty_cells_there_are() -> None:
     (line,) = texts(EIGHT, 80, 1)
-    assert line.split() == [word for number in range(1, 9) for word in ("►", f"…{number}")]
+    assert line.split() == [word for number in range(1, 9) for word in ("►", f"gpu…-{number}")]
+    assert len(line) == 80
+
+
+def test_rows_give_the_names_the_room_that_is_left_and_cut_them_so_that_they_differ() -> None:
+    long = [f"inference-gpu-node-{number:02}.lab.example.org" for number in range(1, 5)]
+    rows = [replace(DEAD, name=name) for name in long]
+    assert all(name in line for name, line in zip(long, texts(tuple(rows), 80, 5)[1:], strict=True))
+    narrow = [line.split()[1] for line in texts(tuple(rows), 36, 5)[1:]]
+    assert len(set(narrow)) == 4
+    assert all(name.endswith(f"{number:02}") for number, name in enumerate(narrow, 1))
 
 
 @pytest.mark.parametrize("shown", [0, 11, 23])
 def test_where_not_all_tabs_fit_the_shown_one_is_there_and_the_others_are_counted(shown: int) -> None:
     many = tuple(replace(LOADING, name=f"host{at:02}-{at:02}", shown=at == shown) for at in range(24))
     (line,) = texts(many, 60, 1)
-    assert f"…{shown:02}" in line
+    assert f"…-{shown:02}" in line
     hidden = sum(int(word) for word in line.split() if word.startswith("+"))
     assert hidden + line.count("►") == 24
 
@@ -107,9 +117,33 @@ def test_names_lose_first_what_does_not_tell_them_apart() -> None:
     names = ["root@gpu-01.lab", "root@gpu-02.lab", "spare.lab"]
     assert short_names(names, 60) == names
     assert short_names(names, 20) == ["gpu-01", "gpu-02", "spare"]
-    assert short_names(names, 14) == ["…01", "…02", "spare"]
-    assert short_names(["a.east", "a.west"], 8) == ["a.e…", "a.w…"]
-    assert short_names(["10.0.0.1", "10.0.0.12"], 8) == ["…1", "…12"]
+    assert short_names(names, 14) == ["g…-01", "g…-02", "…are"]
+
+
+@pytest.mark.parametrize(
+    ("names", "room", "shown"),
+    [
+        (["a.east", "a.west"], 8, ["a.e…", "a.w…"]),
+        (["10.0.0.1", "10.0.0.12"], 8, ["…0.1", "….12"]),
+        (["east1", "east2", "west1", "west2"], 16, ["e…t1", "e…t2", "w…t1", "w…t2"]),
+        (["alpha-inference-server", "beta-inference-server"], 20, ["alpha…rver", "beta-…rver"]),
+        (["srv-eu-a-pool-prod", "srv-eu-b-pool-prod"], 14, ["srv-…a…", "srv-…b…"]),
+        (["dead", "gpu-node-01", "gpu-node-02"], 20, ["dead", "gpu-…-01", "gpu-…-02"]),
+    ],
+)
+def test_names_that_share_their_beginning_or_end_stay_apart(
+    names: list[str], room: int, shown: list[str]
+) -> None:
+    assert short_names(names, room) == shown
+
+
+def test_no_two_of_many_names_look_alike_in_any_room_that_leaves_each_enough() -> None:
+    places = [f"{where}-rack{rack}" for where in ("east", "west") for rack in (1, 2)]
+    names = [f"{place}-node{node:02}-ib0" for place in places for node in range(4)]
+    for each in range(12, 24):
+        found = short_names(names, each * len(names))
+        assert len(set(found)) == len(names), each
+        assert sum(map(len, found)) <= each * len(names)
 
 
 # Loads over several hosts.

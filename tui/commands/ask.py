@@ -60,10 +60,17 @@ class TerminalAsker:
 
     def tell(self, line: str) -> None:
         """Say a line."""
+        self._say(f"{line}\n")
+
+    def tell_again(self, line: str, prompt: str) -> None:
+        """Say one line while a question is open, and its prompt again; what was typed for it stays typed."""
+        self._say(f"\n{line}\n{prompt}")
+
+    def _say(self, text: str) -> None:
         with suppress(OSError):  # the terminal is gone
             descriptor = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
             try:
-                _write(descriptor, f"{line}\n")
+                _write(descriptor, text)
             finally:
                 os.close(descriptor)
 

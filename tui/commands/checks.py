@@ -2,6 +2,7 @@
 
 import os
 
+from tui.files import is_pipe
 from tui.settings import Choices, UsageFault
 
 
@@ -17,6 +18,8 @@ def check_certificates(name: str) -> None:
     """Refuse a file that holds no certificate. Raises UsageFault."""
     import ssl
 
+    if is_pipe(os.path.expanduser(name)):
+        raise UsageFault(f"--ca-file {name} is a pipe: name a file")
     try:
         ssl.create_default_context(cafile=os.path.expanduser(name))
     except ssl.SSLError:

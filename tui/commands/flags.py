@@ -241,4 +241,4 @@ def choices_of(context: typer.Context) -> settings.Choices:
     """Return what a command line, the environment and the configuration choose. Raises UsageFault."""
     given = {str(name): value for name, value in context.params.items() if name in settings.NAMES}
     given["host"] = given.get("host") or None
-    return settings.choose(given, os.environ, settings.config_path(os.environ))
+    return settings.choose(given, os.environ, settings.config_file(os.environ))

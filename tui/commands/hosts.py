@@ -116,6 +116,8 @@ def hosts_of(
             each, terminal, asker, workloads, recorded=recorded, patient=patient, answers=answers
         )
         hosts.append(host)
+    if turns is not None:
+        turns.connected = lambda: [host.name for host in hosts if host.session.state.hello is not None]
     return hosts
 
 

@@ -11,7 +11,7 @@ from tui.commands import start
 from tui.commands.ask import drop_typed
 from tui.commands.ask_on_screen import ScreenAsker
 from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
-from tui.commands.screen import LOST, SessionView, theme_named
+from tui.commands.screen import LOST, SessionView, name_of, theme_named
 from tui.commands.turns import Turns
 from tui.present.hosts import host_row
 from tui.present.nodes import load_row, over
@@ -27,6 +27,7 @@ PATIENCE_S = 3.0
 STILL_S = 1.0
 """After so long without a question or the screen it is said what is waited for."""
 _LOOK_S = 0.05
+COMES_BACK = " (r there asks again)"
 
 
 class HostTable:
@@ -109,15 +110,14 @@ class HostView(SessionView):
     """One of several hosts as the screen sees it."""
 
     def __init__(self, host: WatchedHost, index: int, table: HostTable) -> None:
-        super().__init__(host.session)
+        super().__init__(host.session, name_of(host.choices))
         self._host, self._index, self._table = host, index, table
 
     def values(self) -> ScreenValues:
         """Return what one paint needs, as of now, under the name that the host was given."""
         values, rows = super().values(), self._table.rows(self._index)
         values = over(values, self._table.load(self._index), self._index, self._now_s())
-        header = replace(values.header, host=self._host.place)
-        return replace(values, header=header, hosts=rows, alerts=rows[self._index].alerts)
+        return replace(values, hosts=rows, alerts=rows[self._index].alerts)
 
     def why(self) -> WhyPanel:
         """Return all that speaks for the verdict, which other nodes of the load may have made."""
@@ -150,6 +150,8 @@ class Show:
         self._turns = turns
         self._askers: list[ScreenAsker] = []
         self.hosts = hosts_of(choices, turns, asking=self._asking, patient=True)
+        if turns is not None:
+            turns.comes_back = COMES_BACK
         table = HostTable(self.hosts)
         self.views = [HostView(host, index, table) for index, host in enumerate(self.hosts)]
         self.app: HostsApp | None = None

@@ -19,6 +19,7 @@ from widgets.values import LogLine, ProfileRow, ReplayPanel, ScreenValues, WhyPa
 
 CLOSE_S = 5.0
 STEP_S = 1.0
+NOTHING_YET = "it was left before anything had been played"
 
 
 class PlayerView:
@@ -99,7 +100,8 @@ class PlayerView:
 
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal."""
-        return present.exit_summary(self._player.state, self._player.client_now_s())
+        state, now_s = self._player.state, self._player.client_now_s()
+        return present.exit_summary(state, now_s, unheard=NOTHING_YET)
 
     def _panel(self) -> ReplayPanel:
         player = self._player

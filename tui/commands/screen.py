@@ -24,10 +24,11 @@ THEME_PREFIX = "tminus-"
 
 
 class SessionView:
-    """A session as the screen sees it."""
+    """A session as the screen sees it. ``name`` is what the person called the host, "" for this machine."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, name: str = "") -> None:
         self._session = session
+        self._name = name
         self.width: int | None = None
         self._beside = present.Beside()
         self._drawn: tuple[tuple[int, int, int | None], ScreenValues] | None = None
@@ -38,6 +39,9 @@ class SessionView:
         moment = (self._session.changes, int(now_s), self.width)
         if self._drawn is None or self._drawn[0] != moment:
             values = present.present(self._session.state, now_s, self.width, self._beside)
+            if self._name:
+                header = present.named(values.header, self._session.state, self._name)
+                values = replace(values, header=header)
             if self._session.rests:
                 values = replace(values, status=f"{TRY_AGAIN} tries again: {values.status}")
             self._drawn = (moment, values)
@@ -97,7 +101,12 @@ class SessionView:
 
     def exit_lines(self) -> Sequence[str]:
         """Return what stays in the terminal."""
-        return present.exit_summary(self._session.state, time.monotonic())
+        return present.exit_summary(self._session.state, time.monotonic(), self._name)
+
+
+def name_of(choices: Choices) -> str:
+    """Return what the person called the place, "" for this machine itself, which has a name of its own."""
+    return "" if start.is_here(choices) else start.place_of(choices) or ""
 
 
 def theme_named(asked: str | None) -> str | None:
@@ -123,7 +132,7 @@ async def show(opened: Opened, choices: Choices, asker: ScreenAsker | None = Non
         await session.close()
         start.say(fault.sentence + start.host_hint(choices, fault.fault))
         return LOST
-    view = SessionView(session)
+    view = SessionView(session, name_of(choices))
     glyphs = None if choices.glyphs == "auto" else choices.glyphs
     app = TminusApp(view, theme=named, glyphs=glyphs, mouse=choices.mouse)
     if asker is not None:

@@ -22,6 +22,8 @@ from tui.watch.state import WatchState
 from tui.watch.verdict.verdict import SEVERITY, Verdict, Word
 
 INTERRUPTED = "interrupted"
+SEVERAL_S = 5.0
+"""So long several servers must stand side by side: one that is being replaced may take a moment to go."""
 Updates = Callable[[], AsyncIterator[AnyEvent]]
 
 
@@ -43,6 +45,11 @@ class Printer:
         self._began_s = began_s
         self._reporter = Reporter()
         self._talker = Talker()
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether what is said beside the output stands right under it, and need not say the same again."""
+        return not self._json and sys.stdout.isatty() and sys.stderr.isatty()
 
     def elapsed_s(self) -> float:
         """Return the seconds since the command began."""
@@ -119,8 +126,9 @@ def tell_end(state: WatchState, ended: Ending, printer: Printer, choices: Choice
     record = records.end_record(state, ended.outcome, ended.fault, ended.reason, t, now_s)
     printer.end(replace(record, judgement=None) if ended.elsewhere else record)
     gone = ended.outcome == "lost" and ended.fault != INTERRUPTED
-    if gone or ended.fault == "not_http":
-        printer.say(ended.reason + start.host_hint(choices, ended.fault))
+    hint = start.host_hint(choices, ended.fault)
+    if (gone or ended.fault == "not_http") and (hint or not printer.is_beside):
+        printer.say(ended.reason + hint)
 
 
 async def decide(
@@ -132,16 +140,28 @@ async def decide(
 ) -> Ending:
     """Follow the updates of a watch until its state says how it ends.
 
-    ``told`` gives the verdict where other hosts make it another one than this host alone would.
+    ``told`` gives the verdict where other hosts make it another one than this host alone would. Raises
+    UsageFault where a person has to say which of several servers is meant.
     """
+    several_s: float | None = None
     async for event in updates():
         printer.show(event, state)
+        several_s = _several_since(state, event.client_s, several_s)
+        if several_s is not None and event.client_s - several_s >= SEVERAL_S:
+            raise UsageFault(state.choice.sentence)
         judged = told() if choices.fail_on else None
         ended = ending_of(state, restarts=choices.restarts, fail_on=choices.fail_on, told=judged)
         if ended is not None:
             return ended
     link = state.link
     return Ending("lost", link.fault or "lost", link.sentence or "the source of events has ended")
+
+
+def _several_since(state: WatchState, now_s: float, since_s: float | None) -> float | None:
+    """Return since when several servers could be meant, none of which was ever followed; None where not."""
+    if state.choice.kind != "several" or state.loads:
+        return None
+    return now_s if since_s is None else since_s
 
 
 def ending_of(

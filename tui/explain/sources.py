@@ -1,5 +1,6 @@
 """Opening what was named as a log: a file, standard input, plain or gzip; and refusing what is none."""
 
+import errno
 import gzip
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import IO, cast
 
 import msgspec
 
+from tui import files
 from tui.transport.clean import clean
 
 STANDARD_INPUT = "-"
@@ -99,7 +101,7 @@ class LogFile:
         else:
             if Path(self.given).is_dir():
                 raise LogFault(f"{self.name} is a directory; name the log file in it")
-            with open(self.given, "rb") as file:
+            with os.fdopen(files.open_text(self.given), "rb") as file:
                 yield file
 
     def _refuse_recording(self, text: BufferedReader | gzip.GzipFile) -> None:
@@ -113,6 +115,8 @@ class LogFile:
             return f"check the path, or give the log on standard input: {self.reads_input}"
         if isinstance(error, PermissionError):
             return f"read it as its owner: sudo cat FILE | {self.reads_input}"
+        if error.errno == errno.ENODEV:
+            return f"name a log file, or give the log on standard input: {self.reads_input}"
         return "copy the file to this machine and name the copy"
 
 

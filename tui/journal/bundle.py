@@ -6,14 +6,16 @@ import os
 import secrets
 import tarfile
 import tempfile
+import time
 import zlib
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from tui import files
 from tui.events import AnyEvent, encode
 from tui.journal.header import Header
 from tui.transport.clean import clean
@@ -21,7 +23,9 @@ from tui.transport.clean import clean
 SUFFIX = ".tar.gz"
 ENDINGS = (SUFFIX, ".tgz")
 """What the name of a bundle may end in."""
-_PART = ".part"
+_HIDDEN, _PART = ".tminus-", ".part"
+_LEFT_S = 60.0
+"""An unfinished bundle that was not written to for so long, and that nobody has locked, is left over."""
 _GZIP_WINDOW_BITS = 31
 _SPOOL_BYTES = 32 * 1024 * 1024
 
@@ -76,14 +80,16 @@ def new_bundle(path: Path, folder: str) -> Generator["Bundle"]:
     """Write a bundle; it appears under its name, whole, when the block ends, and never without.
 
     Raises BundleExists where the name is taken, and OSError where nothing can be written there. A process
-    that is killed outright (SIGKILL) leaves a hidden file of random name beside it that ends in .part.
+    that is killed outright (SIGKILL) leaves a hidden file beside it, which the next one takes away.
     """
     if os.path.lexists(path):
         raise BundleExists
+    _remove_left_over(path.parent)
     # Named before it is there, so that no exception of a signal's handler can come between.
-    part = path.parent / f".{secrets.token_hex(8)}{_PART}"
+    part = path.parent / f"{_HIDDEN}{secrets.token_hex(8)}{_PART}"
     try:
         with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            files.lock(file.fileno(), alone=True)
             with (
                 gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as squeezed,
                 tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as tar,
@@ -115,6 +121,22 @@ class Bundle:
         entry = tarfile.TarInfo(f"{self._folder}/{name}")
         entry.size, entry.mode = size_bytes, 0o600
         self._tar.addfile(entry, file)
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove what exports that were killed left in a folder; what cannot be removed stays."""
+    for part in folder.glob(f"{_HIDDEN}*{_PART}"):
+        with suppress(OSError):
+            if time.time() - part.lstat().st_mtime > _LEFT_S and _is_unlocked(part):
+                part.unlink()
+
+
+def _is_unlocked(part: Path) -> bool:
+    file = os.open(part, files.READ | files.NO_LINK)
+    try:
+        return files.lock(file, alone=True) is True
+    finally:
+        os.close(file)
 
 
 def _name(part: Path, path: Path) -> None:

@@ -7,7 +7,7 @@ the clock of a load under way, and figures are rounded to what is drawn.
 from tui.present.bench import profile_rows
 from tui.present.beside import Beside
 from tui.present.bug_report import report_text
-from tui.present.header import host_text
+from tui.present.header import host_text, named
 from tui.present.screen import log_lines, present
 from tui.present.summary import exit_summary, title
 from tui.present.why import why_values
@@ -20,6 +20,7 @@ __all__ = [
     "exit_summary",
     "host_text",
     "log_lines",
+    "named",
     "present",
     "profile_rows",
     "report_text",

@@ -1,5 +1,7 @@
 """The top line and the status line."""
 
+from dataclasses import replace
+
 from tui.engines.phase import Phase
 from tui.watch.meaning import Meaning
 from tui.watch.words import age_text, clock_text
@@ -28,6 +30,14 @@ def header(state: Meaning, client_now_s: float) -> Header:
         mood=mood,
         link=_link(state, client_now_s),
     )
+
+
+def named(top: Header, state: Meaning, name: str) -> Header:
+    """Return the top line under the name that a person gave the host, beside it its own if that differs."""
+    own = "" if state.hello is None or state.hello.place is not None else state.hello.host
+    said = name.removeprefix("ssh://").rpartition("@")[2].partition(":")[0]
+    alike = said.partition(".")[0].lower() == own.partition(".")[0].lower()
+    return replace(top, host=name, own="" if alike else own)
 
 
 def host_text(state: Meaning) -> str:

@@ -7,15 +7,17 @@ from tui.watch.meaning import Meaning
 from tui.watch.words import clock_text
 
 
-def exit_summary(state: Meaning, client_now_s: float, name: str = "") -> list[str]:
+def exit_summary(
+    state: Meaning, client_now_s: float, name: str = "", unheard: str = "no host was reached"
+) -> list[str]:
     """Return at most six lines: host and server, phases, outcome, peak memory, benchmark, the load before.
 
-    ``name`` is what the person calls the host, where that tells it from others.
+    ``name`` is what the person calls the host, ``unheard`` is said where nothing is known at all.
     """
     if state.shown is None and not state.loading and state.outcome is None:
         where = name or host_text(state)
-        told = state.choice.sentence if state.hello is not None or not name else state.link.sentence
-        return [f"tminus: {where}: {told}" if where else "tminus: no host was reached"]
+        told = state.choice.sentence if state.hello is not None or not name else _not_heard(state)
+        return [f"tminus: {where}: {told}" if where else f"tminus: {unheard}"]
     lines = [
         _server(state, name or host_text(state)),
         _phases(state, client_now_s),
@@ -25,6 +27,11 @@ def exit_summary(state: Meaning, client_now_s: float, name: str = "") -> list[st
         _before(state),
     ]
     return [text for text in lines if text]
+
+
+def _not_heard(state: Meaning) -> str:
+    """Return why a host was not heard, as far as that was found out."""
+    return state.link.sentence if state.link.state in ("failed", "lost") else "it had not answered yet"
 
 
 def _server(state: Meaning, host: str) -> str:

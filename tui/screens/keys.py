@@ -127,5 +127,8 @@ def _pairs(keys: Sequence[Key], wanted: Sequence[tuple[str, str]]) -> list[tuple
 
 def markdown(keys: Sequence[Key]) -> str:
     """Return the table of keys for the README."""
-    rows = [f"| {' '.join(f'`{name}`' for name in key.keys)} | {key.meaning} | {key.id} |" for key in keys]
-    return "\n".join(["| Key | What it does | Id |", "| --- | --- | --- |", *rows, ""])
+    rows = [
+        f"| {GROUPS[key.group]} | {' '.join(f'`{name}`' for name in key.keys)} | {key.meaning} | {key.id} |"
+        for key in keys
+    ]
+    return "\n".join(["| Where | Key | What it does | Id |", "| --- | --- | --- | --- |", *rows, ""])
