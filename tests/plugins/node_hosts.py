@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,10 +55,10 @@ class NodeHost:
 
     def end(self) -> None:
         """End the node."""
-        if self._server is not None:
-            self.kill()
-            self._server.wait()
-            self._server = None
+        while self._server is not None and self._server.poll() is None:
+            self.kill()  # again, where it had no child yet
+            time.sleep(0.02)
+        self._server = None
 
 
 @contextmanager
