@@ -38,15 +38,6 @@ class Asker(Protocol):
         ...
 
 
-@runtime_checkable
-class AskerUntilLogin(Asker, Protocol):
-    """An Asker that is told when the login has succeeded, before anything is started on the host."""
-
-    def logged_in(self) -> None:
-        """Take note that this login will ask nothing more."""
-        ...
-
-
 @dataclass(slots=True)
 class Question:
     """One question that several logins may have. ``told``: a person has dealt with it, for all who wait."""
@@ -136,3 +127,12 @@ class LoginClock:
     def _reschedule(self, when: float | None) -> None:
         if self._running is not None and not self._running.expired():
             self._running.reschedule(when)
+
+
+@runtime_checkable
+class AskerUntilLogin(Asker, Protocol):
+    """An Asker that is told when the login has succeeded, before anything is started on the host."""
+
+    def logged_in(self) -> None:
+        """Take note that this login will ask nothing more."""
+        ...

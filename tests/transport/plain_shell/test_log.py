@@ -137,16 +137,6 @@ def test_a_skip_while_the_backlog_is_fetched_reads_on_at_the_end() -> None:
     assert b"".join(piece.data for piece in shell.pieces) == UNFINISHED
 
 
-def test_a_log_that_the_shell_may_not_read_is_tried_again() -> None:
-    shell = Shell()
-    shell.log.step(0.0)
-    shell.log.opened("unreadable")
-
-    (told,) = shell.told
-    assert isinstance(told, LogSource)
-    assert (told.state, told.sentence) == ("unreadable", "/a cannot be read by this user; trying again")
-
-
 def test_what_was_in_the_file_before_is_told_as_late_and_what_comes_is_not() -> None:
     shell = Shell(FLOOD)
     shell.answer_all()
@@ -158,6 +148,16 @@ def test_what_was_in_the_file_before_is_told_as_late_and_what_comes_is_not() -> 
     assert b"".join(piece.data for piece in shell.pieces) == shell.data
     assert [bool(piece.behind_bytes) for piece in shell.pieces] == [True] * (old - 1) + [False] * 2
     assert max(len(piece.data) for piece in shell.pieces) <= BLOCK_BYTES
+
+
+def test_a_log_that_the_shell_may_not_read_is_tried_again() -> None:
+    shell = Shell()
+    shell.log.step(0.0)
+    shell.log.opened("unreadable")
+
+    (told,) = shell.told
+    assert isinstance(told, LogSource)
+    assert (told.state, told.sentence) == ("unreadable", "/a cannot be read by this user; trying again")
 
 
 def test_the_lines_of_a_file_that_was_waited_for_are_new() -> None:
