@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,10 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI") == "true":
     settings.load_profile("ci")
+
+# Started in the background of a script, it ignores ctrl-C, and so would every command that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Needs = Callable[[str], str]
 
@@ -30,6 +35,7 @@ pytest_plugins = [
     "bare_host",
     "ready_server",
     "node_hosts",
+    "in_turn",
 ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from in_turn import TURNS
 
 ROOT = Path(__file__).parent.parent
 LINES_AT_MOST = 400
@@ -117,3 +118,12 @@ def test_files_and_functions_stay_readable(path: Path) -> None:
 
 def test_tests_are_no_packages() -> None:
     assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_what_has_a_turn_among_the_tests_is_there(name: str) -> None:
+    if name.startswith("group "):
+        mark = f'xdist_group("{name.removeprefix("group ")}")'
+        assert any(mark in path.read_text("utf-8") for path in sources("tests"))
+    else:
+        assert (ROOT / name).exists()

@@ -284,7 +284,7 @@ async def test_a_wait_leaves_a_recording_that_is_listed_and_holds_no_key(
     tminus: Tminus, simulated_engine: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OWN_KEY", "hunter2-hunter2")
-    asked = ("wait", "--url", simulated_engine.url, "--api-key-env", "OWN_KEY", "--json", "--timeout", "30s")
+    asked = ("wait", "--url", simulated_engine.url, "--api-key-env", "OWN_KEY", "--json", "--timeout", "80s")
     done = await tminus.aside(*asked)
     [path] = tminus.recordings
     rows = await tminus.aside("recordings", "--json")

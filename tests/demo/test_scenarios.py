@@ -22,7 +22,10 @@ from tui.watch.transitions import Kind
 
 NEAR_S = 0.15
 """A change may move by as much as the log is read less often."""
-EVERY = pytest.mark.parametrize("name", sorted(TRUTH))
+# A scenario is run once: all tests of it are one process's.
+EVERY = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"scenario-{name}")) for name in sorted(TRUTH)]
+)
 HANGS = pytest.mark.parametrize(("name", "state"), [("capture-hang", "S"), ("capture-suspended", "T")])
 
 

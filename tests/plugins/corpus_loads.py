@@ -1,7 +1,8 @@
 """A server whose log is a real one, played at its own pace, while its ranks do what its phase asks for."""
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypedDict
 
@@ -22,6 +23,8 @@ LOG = "/srv/server.log"
 MAIN, CORE, FIRST_RANK = 100, 99, 101
 RANKS = 3
 JIT_S = 1200
+BRIEF_S = 420
+"""A build that lasts longer than the longest silence that any rule takes for a stall (302 s)."""
 SERVES_S = 45
 BUILDS = (Phase.COMPILE, Phase.CAPTURE)
 
@@ -56,7 +59,8 @@ class At(TypedDict):
 class Story:
     """A log up to its first word for ready: batches of lines in time, and where a build may stand in it.
 
-    ``cut`` is how many batches come before the build, in ``phase``; ``ready_t`` when the log says ready.
+    ``cut`` is how many batches come before the build, in ``phase``; ``ready_t`` when the log says ready;
+    ``build_s`` how long the build lasts.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Story:
     cut: int
     phase: Phase
     ready_t: float
+    build_s: int = JIT_S
 
     @property
     def words(self) -> str:
@@ -82,9 +87,19 @@ class Judged:
 
 @cache
 def stories() -> list[Story]:
-    """Return each log of the corpus that gets ready, once for each phase in which it can build kernels."""
+    """Return each log of the corpus that gets ready, once for each phase in which it can build kernels.
+
+    The whole 20 minutes are built in one log of each engine for each phase, in all with TMINUS_LONG=1.
+    """
     logs = (name for name, expected in sorted(corpus().items()) if "ready" in expected["phase"])
-    return [story for name in logs for story in _stories(name)]
+    told = [story for name in logs for story in _stories(name)]
+    if float(os.environ.get("TMINUS_LONG", "0.1")) >= 1:
+        return told
+    first = {(story.engine.name, story.phase): story for story in reversed(told)}
+    return [
+        story if first[story.engine.name, story.phase] is story else replace(story, build_s=BRIEF_S)
+        for story in told
+    ]
 
 
 def _stories(name: str) -> Iterator[Story]:
@@ -144,7 +159,7 @@ class CorpusLoad:
         return FIRST_RANK + self.host.count - 1
 
     def play(self, builds: Doing, others: Doing) -> Iterator[Judged]:
-        """Play the log, hold it for 20 minutes of a build in its phase, play on, and let the server serve."""
+        """Play the log, hold it while a build lasts in its phase, play on, and let the server serve."""
         batches = list(self.story.batches)
         yield from self._lines(batches[: self.story.cut])
         yield from self._build(builds, others)
@@ -154,7 +169,7 @@ class CorpusLoad:
             yield self._second(None)
 
     def _build(self, builds: Doing, others: Doing) -> Iterator[Judged]:
-        for second in range(1, JIT_S + 1):
+        for second in range(1, self.story.build_s + 1):
             doing = [others] * (self.host.count - 1)
             yield self._second(second, [*doing, builds])
 

@@ -1,6 +1,7 @@
 """How often whole comparisons are wrong, by simulation with fixed seeds; each metric has its own noise."""
 
 import math
+import os
 import random
 
 import msgspec
@@ -10,7 +11,7 @@ from run_entries import around, runs_of
 from tui.runs.comparison import compare
 from tui.runs.entry import RunEntry
 
-PAIRS = 300
+PAIRS = 300 if float(os.environ.get("TMINUS_LONG", "0.1")) >= 1 else 150
 
 
 def configuration(rng: random.Random, digest: str, count: int, noise: float, gain: float) -> list[RunEntry]:

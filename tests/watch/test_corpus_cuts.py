@@ -9,6 +9,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from start_logs import CORPUS, KEPT, Expected, ReadLog, Stand, corpus, engine_of
 from tui.engines.base import Engine
 
 LONG = float(os.environ.get("TMINUS_LONG", "0.1")) >= 1
-BYTE_CUTS = 400 if LONG else 40
+BYTE_CUTS = 400 if LONG else 16
 FRESH_CUTS = 100 if LONG else 8
 _REACHED = {"unfinished": 0, "ready": 1, "failed": 2, "stopped": 2}
 _MAY_BECOME = {
@@ -31,7 +32,10 @@ _LOGS: dict[str, tuple[Path, Expected]] = {
     **{f"kept/{name}": (KEPT / name, expected) for name, expected in kept().items()},
     **{name: (CORPUS / name, expected) for name, expected in corpus().items()},
 }
-each_log = pytest.mark.parametrize("name", sorted(_LOGS))
+# What is read of a log once is read once: all tests of it are one process's.
+each_log = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in sorted(_LOGS)]
+)
 
 
 def log_of(name: str) -> tuple[Engine, bytes]:
@@ -39,13 +43,26 @@ def log_of(name: str) -> tuple[Engine, bytes]:
     return engine_of(expected), path.read_bytes()
 
 
-def stands_after_each_line(engine: Engine, data: bytes) -> list[Stand]:
+@lru_cache(maxsize=2)
+def stands_of(name: str) -> list[tuple[int, Stand]]:
+    """Return where a log stands after each line, with the line's number; 0 is before the first."""
+    engine, data = log_of(name)
     log = ReadLog(engine)
-    stands = [log.stand]
+    stands = [(0, log.stand)]
     for number, line in lines_of(data):
         log.read(number, line)
-        stands.append(log.stand)
+        stands.append((number, log.stand))
     return stands
+
+
+@lru_cache(maxsize=2)
+def bare(name: str) -> tuple[list[bytes], Stand]:
+    """Return a log's lines without their ends, and what it says when each ends alike."""
+    engine, data = log_of(name)
+    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
+    if lines[-1] == b"":
+        lines.pop()
+    return lines, read_log(engine, b"".join(line + b"\n" for line in lines))
 
 
 def assert_goes_on(before: Stand, after: Stand, engine: Engine) -> None:
@@ -61,9 +78,8 @@ def line_ends(data: bytes) -> list[int]:
 
 @each_log
 def test_no_longer_cut_takes_an_outcome_back(name: str) -> None:
-    engine, data = log_of(name)
-    stands = stands_after_each_line(engine, data)
-    for before, after in pairwise(stands):
+    engine, _ = log_of(name)
+    for (_, before), (_, after) in pairwise(stands_of(name)):
         assert_goes_on(before, after, engine)
 
 
@@ -82,11 +98,7 @@ def test_cuts_at_any_byte_go_on_from_one_another(name: str) -> None:
 @each_log
 def test_a_cut_rests_on_no_line_after_it(name: str) -> None:
     engine, data = log_of(name)
-    log = ReadLog(engine)
-    stands = {0: log.stand}
-    for number, line in lines_of(data):
-        log.read(number, line)
-        stands[number] = log.stand
+    stands = dict(stands_of(name))
     ends = line_ends(data)
     some = random.Random(name).sample(range(len(ends)), k=min(FRESH_CUTS, len(ends)))
     for place in some:
@@ -123,13 +135,9 @@ def _boxed(line: bytes) -> bytes:
 @pytest.mark.parametrize("wrap", [_crlf, _compose, _timed, _json, _boxed])
 @each_log
 def test_a_front_end_changes_nothing(name: str, wrap: Callable[[bytes], bytes]) -> None:
-    engine, data = log_of(name)
-    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-    if lines[-1] == b"":
-        lines.pop()
-    plain = read_log(engine, b"".join(line + b"\n" for line in lines))
-    wrapped = read_log(engine, b"".join(wrap(line) for line in lines))
-    assert wrapped == plain
+    engine, _ = log_of(name)
+    lines, plain = bare(name)
+    assert read_log(engine, b"".join(wrap(line) for line in lines)) == plain
 
 
 @each_log

@@ -46,7 +46,8 @@ async def test_a_key_exchange_that_the_library_lacks_is_done_by_ssh_and_so_from_
         pipe = await opener(["echo", "here"])
         assert await read_all(pipe) == b"here\n"
         assert await pipe.close() == 0
-    assert strange.log().count("no matching key exchange method") == 1
+    # Whether it gets to say so before the library's end of the connection is gone, is chance.
+    assert strange.log().count("no matching key exchange method") <= 1
     assert logins_tried(strange) == before + 3
     assert len(heard) == 1
     # A server that hangs up at once may be gone before its list is read.
