@@ -13,6 +13,8 @@ from tui.engines.marks import Mark, Speaker
 from tui.engines.rules import Rule, first_character, first_word
 from tui.engines.values import MarkMaker
 
+# What makes the marks of a row, its words, and its first character where it has none.
+_Row = tuple[MarkMaker, tuple[str, ...], str]
 _Tried = tuple[Callable[[str], re.Match[str] | None], MarkMaker]
 
 
@@ -21,11 +23,12 @@ class RuleIndex:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         makers = [MarkMaker(rule) for rule in rules]
-        words = {word for maker in makers for word in maker.rule.words}
-        characters = {_character(maker.rule) for maker in makers}
-        self._by_word = {word: _tried(makers, word[:1], word) for word in words}
-        self._by_character = {character: _tried(makers, character, None) for character in characters}
-        self._other = _tried(makers, "", None)
+        rows = [(maker, maker.rule.words, _character(maker.rule)) for maker in makers]
+        words = {word for _, own, _ in rows for word in own}
+        characters = {character for _, _, character in rows}
+        self._by_word = {word: _tried(rows, word[:1], word) for word in words}
+        self._by_character = {character: _tried(rows, character, None) for character in characters}
+        self._other = _tried(rows, "", None)
 
     def mark(self, message: str, word: str, speaker: Speaker, bar: Bar | None = None) -> Mark | None:
         """Return the mark of the first row that matches, None without one; ``word`` is its first word."""
@@ -47,10 +50,10 @@ def _character(rule: Rule) -> str:
     return first_character(rule.pattern.pattern) if not rule.words else ""
 
 
-def _tried(makers: list[MarkMaker], character: str, word: str | None) -> list[_Tried]:
+def _tried(rows: list[_Row], character: str, word: str | None) -> list[_Tried]:
     """Return the rows to try on messages with this first character and this first word (None: any other)."""
     return [
         (maker.rule.pattern.match, maker)
-        for maker in makers
-        if (word in maker.rule.words if maker.rule.words else _character(maker.rule) in ("", character))
+        for maker, words, first in rows
+        if (word in words if words else first in ("", character))
     ]
