@@ -73,7 +73,7 @@ def test_wait_without_a_port_says_at_once_that_it_needs_one(tminus: Tminus, bare
 def test_wait_for_several_without_a_port_says_so_with_the_same_exit_code(
     tminus: Tminus, bare: SshServer
 ) -> None:
-    done = tminus.run(*arguments(bare, "wait", "local", "--timeout", "60s"))
+    done = tminus.run(*arguments(bare, "wait", "no-such-name.invalid", "--timeout", "60s"))
 
     assert done.code == 2, done
     assert f"tminus: {bare.host}: " in done.err
