@@ -36,6 +36,8 @@ _ROUTES = {
     wire.DIAGNOSE: (DIAGNOSE,),
     wire.PROVE: (PROVE,),
 }
+# These run as long as a server is followed; the others come and go, and what they need with them.
+STEADY = (GPUS, PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS, LOCKS)
 _STANDING = (wire.WATCH, wire.FOLLOW)
 _POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
 

@@ -10,10 +10,11 @@ import time
 
 from tui.agent import wire
 from tui.agent.channel import encode
-from tui.agent.crew import Crew
+from tui.agent.crew import STEADY, Crew
 from tui.agent.hello import hello
 from tui.agent.output import Output
 from tui.agent.processes import exits
+from tui.agent.worker import share
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Loop:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _note)
         self._output.put(encode(hello()))
+        self._output.write()
+        share(STEADY)  # while the hello travels
         try:
             while True:
                 self._turn()

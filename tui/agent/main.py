@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 
@@ -14,9 +13,6 @@ def main() -> None:
     signal.alarm(0)  # the stub's; from here on the pings tell whether there is a client
     if os.getpgrp() != os.getpid():
         os.setsid()
-    # Workers are forked from here: frozen objects stay shared, because no collection writes to them.
-    gc.collect()
-    gc.freeze()
     Loop(0, 1).run()
 
 

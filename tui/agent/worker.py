@@ -7,6 +7,7 @@ and never doubled; one that died is started again.
 from __future__ import annotations
 
 import fcntl
+import gc
 import importlib
 import json
 import mmap
@@ -20,6 +21,7 @@ from tui.agent.channel import PULSE, READ_BYTES, Channel, encode, leave
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
+    import types
     from typing import NoReturn
 
 _RESPAWN_S = (1.0, 2.0, 5.0, 10.0, 30.0)
@@ -191,6 +193,22 @@ class Worker:
         self._unsent, self._pieces = b"", []
 
 
+def share(names: tuple[str, ...]) -> None:
+    """Import what these workers run before they are forked: what none of them changes is in memory once."""
+    for name in names:
+        try:
+            _module(name)
+        except ImportError:
+            continue  # it will say so itself
+    # No collection writes to frozen objects, so that they stay shared.
+    gc.collect()
+    gc.freeze()
+
+
+def _module(name: str) -> types.ModuleType:
+    return importlib.import_module("tui.agent." + name + ".worker")
+
+
 def reap_all(workers: list[Worker]) -> None:
     """Kill these workers and wait a moment; one stuck in the kernel goes when its read returns."""
     for worker in workers:
@@ -206,7 +224,7 @@ def _run(name: str, channel: Channel, keep: tuple[int, int, int]) -> NoReturn:
     status = 1
     try:
         _detach(keep)
-        importlib.import_module("tui.agent." + name + ".worker").serve(channel)
+        _module(name).serve(channel)
         status = 0
     finally:
         if status:

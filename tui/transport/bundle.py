@@ -13,7 +13,7 @@ from tui.agent.gpus import bindings
 from tui.agent.wire import EXIT_BAD_SOURCE
 
 _STAGE = """
-import json, os, sys, types, zlib
+import os, sys, types, zlib
 def take(size):
     pieces = []
     while size:
@@ -27,11 +27,11 @@ def begin(data):
     if zlib.crc32(data) != {crc}:
         sys.stderr.write("the sources of the agent arrived damaged")
         sys.exit({bad_source})
-    texts = json.loads(zlib.decompress(data[:{first}]))
     module = types.ModuleType("tui.agent.sources")
     sys.modules[module.__name__] = module
-    exec(compile(texts[module.__name__], "<tminus>/tui/agent/sources.py", "exec"), module.__dict__)
-    module.install(texts, {{"pynvml": data[{first}:]}} if len(data) > {first} else {{}})
+    exec(compile(zlib.decompress(data[:{texts}]), "<tminus>/tui/agent/sources.py", "exec"), module.__dict__)
+    packed = {{"pynvml": data[{pynvml}:]}} if len(data) > {pynvml} else {{}}
+    module.install(data[{texts}:{pynvml}], packed)
 begin(take({size}))
 from tui.agent.main import main
 main()
@@ -49,9 +49,17 @@ class Bundle:
 @functools.cache
 def bundle() -> Bundle:
     """Pack the agent; the same bytes for every host."""
-    texts = zlib.compress(json.dumps(agent_texts()).encode("ascii"), 9)
-    body = texts + _pynvml()
-    stage = _STAGE.format(crc=zlib.crc32(body), size=len(body), first=len(texts), bad_source=EXIT_BAD_SOURCE)
+    texts = agent_texts()
+    first = zlib.compress(texts["tui.agent.sources"].encode("ascii"), 9)
+    modules = zlib.compress(json.dumps(texts).encode("ascii"), 9)
+    body = first + modules + _pynvml()
+    stage = _STAGE.format(
+        crc=zlib.crc32(body),
+        size=len(body),
+        texts=len(first),
+        pynvml=len(first) + len(modules),
+        bad_source=EXIT_BAD_SOURCE,
+    )
     return Bundle(f"exec({stage!r})\n".encode("ascii"), body)
 
 

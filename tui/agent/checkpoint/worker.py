@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui.agent.worker import Channel
 
 # Another follow request may come close behind.
-_LINGER_S = 10.0
+_LINGER_S = 2.0
 
 
 class Unknown(Exception):

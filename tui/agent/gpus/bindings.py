@@ -7,7 +7,6 @@ and 2 MiB. Where the cut does not give all that was asked for, the whole is load
 
 from __future__ import annotations
 
-import ctypes
 import re
 import sys
 import types
@@ -84,8 +83,13 @@ def load() -> types.ModuleType | None:
     """
     if "pynvml" in sys.modules:
         return sys.modules["pynvml"]
-    found = sources.text("pynvml")
-    return None if found is None else _load(*found)
+    found = sources.aside(lambda: _compiled(whole=False))
+    module = found and _run(*found)
+    if found and (module is None or not all(hasattr(module, name) for name in (*CALLS, *STRUCTURES))):
+        module = _run(*sources.aside(lambda: _compiled(whole=True)))
+        if module is None:
+            raise ImportError("pynvml from %s cannot be loaded" % found[1])
+    return module
 
 
 def find_library(places: Sequence[str] = _PLACES) -> tuple[bool, str | None]:
@@ -93,6 +97,8 @@ def find_library(places: Sequence[str] = _PLACES) -> tuple[bool, str | None]:
 
     It stays loaded: pynvml asks for it by its bare name and then finds it, wherever it was.
     """
+    import ctypes  # 0.3 MB, in this process alone
+
     wanted = [_LIBRARY, *(place + "/" + _LIBRARY for place in places)]
     broken: str | None = None
     for path in wanted:
@@ -146,21 +152,27 @@ def _blocks(source: str) -> tuple[list[str], dict[str, list[int]], list[int]]:
     return [source[start : ends[place]] for place, start in enumerate(starts)], by_name, statements
 
 
-def _load(source: str, origin: str) -> types.ModuleType:
-    module = _run(reduced(source), origin)
-    if module is None or not all(hasattr(module, name) for name in (*CALLS, *STRUCTURES)):
-        module = _run(source, origin)
-    if module is None:
-        raise ImportError("pynvml from %s cannot be loaded" % origin)
-    return module
+def _compiled(*, whole: bool) -> tuple[types.CodeType | None, str] | None:
+    """Return the code (None where it is none for this Python) and where it is from; None where nothing is."""
+    found = sources.text("pynvml")
+    if found is None:
+        return None
+    source, origin = found
+    try:
+        return sources.code_of(source if whole else reduced(source), origin), origin
+    except (SyntaxError, ValueError):
+        return None, origin
 
 
-def _run(source: str, origin: str) -> types.ModuleType | None:
+def _run(code: types.CodeType | None, origin: str) -> types.ModuleType | None:
+    sys.modules.pop("pynvml", None)
+    if code is None:
+        return None
     module = types.ModuleType("pynvml")
     sys.modules["pynvml"] = module  # it looks itself up there while it runs
     try:
-        exec(compile(source, origin, "exec", dont_inherit=True), module.__dict__)
-    except (SyntaxError, NameError, AttributeError, LookupError, TypeError, ValueError):
+        exec(code, module.__dict__)
+    except (NameError, AttributeError, LookupError, TypeError, ValueError):
         del sys.modules["pynvml"]
         return None
     return module

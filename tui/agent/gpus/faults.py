@@ -6,7 +6,6 @@ knows no events (other hosts' kernels, a container without the right), nothing i
 
 from __future__ import annotations
 
-import ctypes
 import time
 
 from tui.agent import wire
@@ -127,6 +126,8 @@ def _row_of(handle: object, library: nvml.Library, rows: Sequence[Row]) -> Row |
 
 def _address(handle: Any) -> int | None:
     """Return where a handle of the library points, None for one that points nowhere."""
+    import ctypes  # loaded by pynvml
+
     return None if handle is None else ctypes.cast(handle, ctypes.c_void_p).value
 
 

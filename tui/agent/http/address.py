@@ -38,7 +38,9 @@ class Address:
         May block the first time; raises OSError.
         """
         if not self._places:
-            found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+            # Of text Python would make IDNA, whose tables take 0.7 MB.
+            host = self.host.encode("ascii") if self.host.isascii() else self.host
+            found = socket.getaddrinfo(host, self.port, type=socket.SOCK_STREAM)
             pairs = [(int(family), str(where[0])) for family, _, _, _, where in found]
             self._places = list(dict.fromkeys(pairs))
         return self._places

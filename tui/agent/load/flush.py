@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from tui.agent.http.refusal import error_words
 from tui.agent.load.counters import LOOK_S, SLOT
 from tui.agent.load.judge import Asked, judge
-from tui.agent.load.stream import error_words, read_exchange
+from tui.agent.load.stream import read_exchange
 
 if TYPE_CHECKING:
     from tui.agent.load.counters import Meter

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.agent.load.stream import Answer, brief, error_words
+from tui.agent.http.refusal import brief, error_words
+from tui.agent.load.stream import Answer
 
 if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tui.agent.http.refusal import brief, plain
 from tui.agent.load.judge import Asked, judge
-from tui.agent.load.stream import NAME_CHARACTERS, brief, plain, read_exchange
+from tui.agent.load.stream import NAME_CHARACTERS, read_exchange
 
 if TYPE_CHECKING:
     from tui.agent.load.connections import Exchange

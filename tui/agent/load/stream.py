@@ -12,9 +12,9 @@ import json
 from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
+from tui.agent.http.refusal import DETAIL_CHARACTERS, brief, fault_words, fields, items, plain
 from tui.agent.load.fast import json_reader
 from tui.agent.load.mould import OUTPUT_NAMES, REASONING_NAMES, Mould
-from tui.agent.mask import mask_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from tui.agent.load.connections import Exchange
 
-_DETAIL_CHARACTERS = 200
 # Paths serve as names of models, and one that is cut equals no other.
 NAME_CHARACTERS = 4096
 _MOST_TOKENS = 1000000000
@@ -193,7 +192,7 @@ class StreamReader:
         """Take the data of one event; return it where it is a chunk."""
         self.answer.nothing_read = False
         if event == b"error":
-            self.answer.fail("stream_error", _words(_object(text), text))
+            self.answer.fail("stream_error", fault_words(_object(text), text))
         elif text.strip() == b"[DONE]":
             self.answer.done = True
         elif text:
@@ -205,7 +204,7 @@ class StreamReader:
         if chunk is None:
             self.answer.fail("bad_json", text.decode("utf-8", "replace"))
         elif chunk.get("error") or chunk.get("object") == "error":
-            self.answer.fail("stream_error", _words(chunk, text))
+            self.answer.fail("stream_error", fault_words(chunk, text))
         else:
             read_chunk(self.answer, moment_s, chunk)
             if self.texts is not None:
@@ -221,15 +220,15 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
         answer.model = plain(model[:NAME_CHARACTERS])
     usage = chunk.get("usage")
     if usage:
-        _count_tokens(answer, _fields(usage))
+        _count_tokens(answer, fields(usage))
     reasoning = text = False
-    for choice in map(_fields, _items(chunk.get("choices"))):
-        delta = _fields(choice.get("delta"))
+    for choice in map(fields, items(chunk.get("choices"))):
+        delta = fields(choice.get("delta"))
         text = text or _has_text(delta, OUTPUT_NAMES) or _calls(delta)
         reasoning = reasoning or _has_text(delta, REASONING_NAMES)
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
-            answer.finish = plain(finish[:_DETAIL_CHARACTERS])
+            answer.finish = plain(finish[:DETAIL_CHARACTERS])
             answer.last_s = moment_s
     if text or reasoning:
         answer.add_texts((moment_s,), reasoning=not text)
@@ -238,7 +237,7 @@ def read_chunk(answer: Answer, moment_s: float, chunk: dict[str, Any]) -> None:
 def _count_tokens(answer: Answer, usage: dict[str, Any]) -> None:
     answer.usage_output = _count(usage.get("completion_tokens"), answer.usage_output)
     answer.usage_input = _count(usage.get("prompt_tokens"), answer.usage_input)
-    details = _fields(usage.get("prompt_tokens_details"))
+    details = fields(usage.get("prompt_tokens_details"))
     answer.usage_cached = _count(details.get("cached_tokens"), answer.usage_cached)
 
 
@@ -250,31 +249,10 @@ def read_exchange(exchange: Exchange) -> Answer:
     return reader.answer
 
 
-def plain(text: str) -> str:
-    """Return a text from a server's JSON without lone surrogates, which no other JSON reader takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def brief(text: str) -> str:
-    """Return the beginning of what a server said, without secrets: it may repeat the key it was given."""
-    # Masked before it is cut: half a secret is not known for one.
-    return plain(mask_text(text[: 8 * _DETAIL_CHARACTERS])[:_DETAIL_CHARACTERS])
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """Return an object's fields, none for what is no object."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
 def _contents(chunk: dict[str, Any]) -> list[str]:
     """Return the text of a chunk that is no reasoning."""
-    found = [_fields(_fields(each).get("delta")).get("content") for each in _items(chunk.get("choices"))]
+    found = [fields(fields(each).get("delta")).get("content") for each in items(chunk.get("choices"))]
     return [plain(text) for text in found if isinstance(text, str)]
-
-
-def _items(value: Any) -> list[Any]:
-    """Return a list's items, none for what is no list."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _has_text(delta: dict[str, Any], names: tuple[str, ...]) -> bool:
@@ -288,7 +266,7 @@ def _has_text(delta: dict[str, Any], names: tuple[str, ...]) -> bool:
 
 def _calls(delta: dict[str, Any]) -> bool:
     """Tell whether a delta carries a piece of a call of a tool: tokens like those of a text."""
-    functions = (_fields(_fields(call).get("function")) for call in _items(delta.get("tool_calls")))
+    functions = (fields(fields(call).get("function")) for call in items(delta.get("tool_calls")))
     return any(_has_text(function, ("name", "arguments")) for function in functions)
 
 
@@ -312,15 +290,3 @@ def _count(value: Any, before: int | None) -> int | None:
     """Return a count of tokens, the one before for what cannot be one."""
     known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
     return value if known else before
-
-
-def _words(found: dict[str, Any] | None, text: bytes) -> str:
-    """Return the message of an error object, whichever of its common shapes it has."""
-    error: Any = (found.get("error") or found) if found is not None else None
-    words: Any = _fields(error).get("message", error)
-    return words if isinstance(words, str) else text.decode("utf-8", "replace")
-
-
-def error_words(body: bytes) -> str:
-    """Return what the body of a refusal says, in at most 200 characters."""
-    return brief(_words(_object(body), body).strip())

@@ -6,15 +6,58 @@ the key that it refuses.
 
 from __future__ import annotations
 
-import http
 import json
-from typing import cast
 
-from tui.agent.load.stream import error_words
+from tui.agent.http.refusal import error_words, fields, items
 from tui.agent.mask import HIDDEN, mask_text
+
+TYPE_CHECKING = False  # as in channel.py
+if TYPE_CHECKING:
+    from typing import Any
 
 TEXT_LIMIT = 200
 _MODELS_LIMIT = 1000
+# Those that a server or what stands before it may give; http.HTTPStatus would take 0.3 MB for the same.
+_PHRASES = {
+    200: "OK",
+    201: "Created",
+    202: "Accepted",
+    204: "No Content",
+    301: "Moved Permanently",
+    302: "Found",
+    303: "See Other",
+    304: "Not Modified",
+    307: "Temporary Redirect",
+    308: "Permanent Redirect",
+    400: "Bad Request",
+    401: "Unauthorized",
+    402: "Payment Required",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    407: "Proxy Authentication Required",
+    408: "Request Timeout",
+    409: "Conflict",
+    410: "Gone",
+    411: "Length Required",
+    413: "Request Entity Too Large",
+    415: "Unsupported Media Type",
+    421: "Misdirected Request",
+    422: "Unprocessable Entity",
+    426: "Upgrade Required",
+    428: "Precondition Required",
+    429: "Too Many Requests",
+    451: "Unavailable For Legal Reasons",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
+    507: "Insufficient Storage",
+    511: "Network Authentication Required",
+}
 _TEXTS = ("content", "reasoning_content", "reasoning")
 
 
@@ -38,10 +81,7 @@ class Verdict:
 
 def judge_status(status: int, body: bytes, key: str | None) -> Verdict:
     """Judge by the status code alone; the body only adds the server's own words to a refusal."""
-    try:
-        words = "%d %s" % (status, http.HTTPStatus(status).phrase)
-    except ValueError:
-        words = str(status)
+    words = "%d %s" % (status, _PHRASES[status]) if status in _PHRASES else str(status)
     if 200 <= status < 300:
         return Verdict("ok", words)
     if status in (401, 403):
@@ -57,7 +97,7 @@ def judge_models(body: bytes, expected: str | None) -> Verdict:
     if not isinstance(listed, list):
         kind = "an HTML page" if body.lstrip()[:1] == b"<" else "no list of models"
         return Verdict("not_http", "the answer is %s: another program's port?" % kind)
-    names = [_fields(one).get("id") for one in cast("list[object]", listed)]
+    names = [fields(one).get("id") for one in items(listed)]
     ids = [_printable(name, 1024) for name in names if isinstance(name, str)][:_MODELS_LIMIT]
     if not ids:
         return Verdict("empty", "the server lists no model", models=ids)
@@ -108,33 +148,29 @@ def _printable(text: str, limit: int) -> str:
     return "".join(one for one in text[:limit] if one.isprintable())
 
 
-def _events(body: bytes) -> list[dict[str, object]]:
+def _events(body: bytes) -> list[dict[str, Any]]:
     lines = [line.strip() for line in body.splitlines()]
     return [_object(line[5:]) for line in lines if line.startswith(b"data:")]
 
 
-def _text(part: dict[str, object]) -> str:
-    choices = part.get("choices")
-    first = _fields(cast("list[object]", choices)[0]) if isinstance(choices, list) and choices else {}
-    message = _fields(first.get("message")) or _fields(first.get("delta"))
+def _text(part: dict[str, Any]) -> str:
+    choices = items(part.get("choices"))
+    first = fields(choices[0]) if choices else {}
+    message = fields(first.get("message")) or fields(first.get("delta"))
     texts = [message.get(name) for name in _TEXTS] + [first.get("text")]
     return next((one for one in texts if isinstance(one, str) and one), "")
 
 
-def _tokens(part: dict[str, object]) -> int:
-    count = _fields(part.get("usage")).get("completion_tokens")
+def _tokens(part: dict[str, Any]) -> int:
+    count = fields(part.get("usage")).get("completion_tokens")
     return count if isinstance(count, int) else 0
 
 
-def _object(data: bytes) -> dict[str, object]:
+def _object(data: bytes) -> dict[str, Any]:
     try:
-        return _fields(json.loads(data))
+        return fields(json.loads(data))
     except (ValueError, RecursionError):
         return {}
-
-
-def _fields(value: object) -> dict[str, object]:
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _last_part(name: str) -> str:

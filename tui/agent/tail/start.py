@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as in worker.py
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BLOCK_BYTES = 1024 * 1024
+BLOCK_BYTES = 128 * 1024
 # The kernel stamps files with a clock that lags by up to 4 ms, and process starts count in 10 ms.
 CLOCK_SLACK_S = 0.1
 
