@@ -1,5 +1,7 @@
 """The Textual application: themes, keys that work everywhere, and a polite end."""
 
+import asyncio
+import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -38,6 +40,7 @@ from widgets.pages import Pages
 from widgets.palette import Palette
 from widgets.profile_pane import ProfilePane
 
+SETTLED_S = 3.0
 LOST_TERMINAL = 129
 INTERRUPTED = 130
 PLAYS = "app.pause"
@@ -310,8 +313,19 @@ async def run_screen(app: TminusApp) -> int:
     0 after q, 130 after Ctrl-C, 128 + the signal's number, 129 when the terminal went away, 1 after an
     exception, whose traceback stands before the summary.
     """
-    with terminal.exit_signals(app.leave):
-        await app.run_async(mouse=app.mouse)
+    settling = asyncio.create_task(_settle())
+    try:
+        with terminal.exit_signals(app.leave):
+            await app.run_async(mouse=app.mouse)
+    finally:
+        settling.cancel()
+        gc.unfreeze()
     terminal.say(app.exit_lines())
     # Whoever ends it says how; it ended by itself only where the framework gave up.
     return 1 if app.return_code is None else app.return_code
+
+
+async def _settle() -> None:
+    """Leave what the start has made out of every later search for garbage, which took 0.1 s: a key waits."""
+    await asyncio.sleep(SETTLED_S)
+    gc.freeze()

@@ -15,6 +15,8 @@ import msgspec
 from tui import events
 from tui.agent import wire
 from tui.requests import AckRequest, AnyRequest
+from tui.transport.bootstrap import stub_and_nonce
+from tui.transport.bundle import bundle
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
@@ -166,6 +168,24 @@ class Agent(Heard):
 
     def _took(self, message: Message, line: bytes) -> None:
         if self.acks and message["kind"] == wire.LOG_BYTES:
+            self._log_bytes += len(line) + 1
+            self.send(AckRequest(log_bytes=self._log_bytes))
+
+
+class Bundled(Heard):
+    """The whole agent, started as on a host: from the stub and what is sent to it."""
+
+    def __init__(self, *, python: str = sys.executable, env: Mapping[str, str] | None = None) -> None:
+        stub, nonce = stub_and_nonce()
+        super().__init__([python, "-ISsu", "-c", stub], env)
+        assert self.process.stdout is not None
+        assert os.read(self.process.stdout.fileno(), len(nonce)) == nonce
+        packed = bundle()
+        self.write(packed.stage + packed.body)
+        self._log_bytes = 0
+
+    def _took(self, message: Message, line: bytes) -> None:
+        if message["kind"] == wire.LOG_BYTES:
             self._log_bytes += len(line) + 1
             self.send(AckRequest(log_bytes=self._log_bytes))
 

@@ -25,6 +25,8 @@ FLOOD_BYTES_S = 50_000_000
 LINK_BYTES_S = 2_000_000 / 8
 _PRESS_S = 0.4
 _JUMP_S = 5.0
+_FAR = "far behind its writing"
+_LOOK_S = 0.1
 _MIB = 2**20
 # Numbered lines of 100 bytes, in bursts of a tenth of a second, until its input ends.
 _PROGRAM = """
@@ -68,6 +70,8 @@ class Figures:
     read_mib: float = 0.0
     skipped: list[Gap] = field(default_factory=list[Gap])
     jumped_s: float = 0.0
+    far_lag_s: float | None = None
+    """How far the reading was behind by the sizes of the file, when the screen first said that it is far."""
 
     def told(self) -> dict[str, object]:
         """Return them by names with their units, as JSON has them."""
@@ -80,20 +84,50 @@ class Figures:
             "key_answer_ms": {"p50": round(median(self.key_ms), 1), "max": round(max(self.key_ms), 1)},
             "log_read_mib": round(self.read_mib, 2),
             "log_behind_mib": round(self.behind_mib, 1),
+            "true_lag_when_told_of_s": None if self.far_lag_s is None else round(self.far_lag_s, 1),
             "skipped_mib": [round((gap.lost_bytes or 0) / _MIB, 1) for gap in self.skipped],
             "jump_to_the_end_s": [round(gap.client_s - self.jumped_s, 2) for gap in self.skipped],
         }
 
 
+class Watched(Typed):
+    """The command at its terminal, which looks meanwhile at how long the log is."""
+
+    def __init__(self, tminus: Tminus, arguments: tuple[str, ...], log: Path) -> None:
+        super().__init__(tminus, arguments, None, "front")
+        self.sizes: list[tuple[float, int]] = []
+        self.far_s: float | None = None
+        self._log = log
+
+    def read(self) -> bool:
+        """Read what comes within a moment."""
+        now_s = time.monotonic()
+        if not self.sizes or now_s - self.sizes[-1][0] >= _LOOK_S:
+            self.sizes.append((now_s, self._log.stat().st_size))
+        more = super().read()
+        if self.far_s is None and _FAR in self.output:
+            self.far_s = time.monotonic()
+        return more
+
+
 async def flooded(
-    server: SshServer, folder: Path, seconds: float, *, link_bytes_s: float = LINK_BYTES_S
+    server: SshServer,
+    folder: Path,
+    seconds: float,
+    *,
+    link_bytes_s: float = LINK_BYTES_S,
+    python: bool = True,
 ) -> Figures:
-    """Watch a flooded log for so long over a link of that rate, press keys, and jump to its end at last."""
+    """Watch a flooded log for so long over a link of that rate, press keys, and jump to its end at last.
+
+    Without ``python`` on the host no process is followed there, only the log.
+    """
     figures, log, tminus = Figures(), folder / "server.log", Tminus(folder)
     async with relayed(server) as relay:
         with flooding(log, FLOOD_BYTES_S) as pid:
-            arguments = (server.host, "--ssh-config", server.config_file, "--pid", str(pid))
-            typed = Typed(tminus, arguments, None, "front")
+            followed = ("--pid", str(pid)) if python else ("--log", str(log))
+            arguments = (server.host, "--ssh-config", server.config_file, *followed)
+            typed = Watched(tminus, arguments, log)
             try:
                 await asyncio.to_thread(typed.until, "behind")
                 relay.bytes_s = link_bytes_s
@@ -103,7 +137,7 @@ async def flooded(
             finally:
                 typed.close()
     log.unlink()
-    _read(Recording(tminus.recordings[0]), figures)
+    _read(Recording(tminus.recordings[0]), figures, typed)
     return figures
 
 
@@ -145,7 +179,15 @@ def _agents(server: SshServer) -> Iterable[psutil.Process]:
     """Return the agent and its workers."""
     sessions = server.sessions()
     children = {child for pid in sessions for child in psutil.Process(pid).children(recursive=True)}
-    return [child for child in children if child.pid not in sessions]
+    return [child for child in children if child.pid not in sessions and not _is_stand_in(child)]
+
+
+def _is_stand_in(process: psutil.Process) -> bool:
+    """Whether it is no program of ours, but takes the place of nvidia-smi."""
+    try:
+        return any("stand_in_smi" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
 
 
 def _memory(process: psutil.Process) -> Any:
@@ -168,7 +210,7 @@ def _leave(typed: Typed) -> None:
     typed.end()
 
 
-def _read(recording: Recording, figures: Figures) -> None:
+def _read(recording: Recording, figures: Figures, typed: Watched) -> None:
     """Take from the recording how old the newest sample was each time that another one came."""
     events: list[AnyEvent] = list(recording.events())
     samples = [event for event in events if isinstance(event, Gpus)]
@@ -177,3 +219,11 @@ def _read(recording: Recording, figures: Figures) -> None:
     figures.behind_mib = max(event.behind_bytes for event in logs) / _MIB
     figures.read_mib = sum(len(line) + 1 for event in logs for line in event.lines) / _MIB
     figures.skipped = [event for event in events if isinstance(event, Gap) and event.why == "skipped"]
+    if typed.far_s is not None:
+        figures.far_lag_s = _true_lag_s(typed.far_s, logs, typed.sizes)
+
+
+def _true_lag_s(at_s: float, logs: list[Log], sizes: list[tuple[float, int]]) -> float:
+    """Return how long ago the file grew past what had been read of it at a moment."""
+    read_bytes = max(event.offset for event in logs if event.client_s <= at_s)
+    return at_s - next(seen_s for seen_s, size in sizes if size > read_bytes)

@@ -3,7 +3,7 @@
 import pytest
 
 from tui.events import Log
-from tui.watch.log_lag import KEPT, Lag, LogLag
+from tui.watch.log_lag import FAR_S, KEPT, Lag, LogLag
 
 
 def read(lag: LogLag, at_s: float, offset: int, size: int, inode: int = 2) -> None:
@@ -34,6 +34,19 @@ def test_what_is_read_now_was_written_when_the_file_grew_past_it() -> None:
     assert not found.at_least
     assert lag.bytes == 90 * 59
     assert lag.is_far(59.0)
+
+
+@pytest.mark.parametrize("read_share", [0.0, 0.005, 0.2, 0.5])
+def test_it_is_far_when_what_is_read_was_written_30_s_ago_and_not_sooner(read_share: float) -> None:
+    lag, told_s = LogLag(), 0.0
+    for tenth in range(900):  # a megabyte in each tenth of a second, of which a share is read
+        written = 1_000_000 * tenth
+        read(lag, tenth / 10, int(written * read_share), written)
+        if lag.is_far(tenth / 10):
+            told_s = tenth / 10
+            break
+    written_s = told_s * read_share
+    assert told_s - written_s == pytest.approx(FAR_S, abs=0.5)
 
 
 def test_of_what_was_there_at_first_only_the_least_is_known() -> None:

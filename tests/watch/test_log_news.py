@@ -4,12 +4,14 @@ import time
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tui.engines.marks import Mark, MarkKind, Progress, Speaker
 from tui.engines.phase import Phase
 from tui.engines.reader import Heard, LineReader
 from tui.engines.registry import engine_named
-from tui.watch.log_news import TEMPLATES, LogNews
+from tui.watch.log_news import TEMPLATES, VARIES, LogNews
 
 PLAIN = Heard()
 
@@ -132,3 +134,12 @@ def test_a_long_line_is_no_more_work_than_a_short_one(text: str) -> None:
     begun_s = time.process_time()
     assert news(text, text) == [True, False]
     assert time.process_time() - begun_s < 0.5
+
+
+@given(st.lists(st.text("ab0 17_-/.é٣fF", max_size=9), max_size=30))
+def test_what_is_known_by_its_figures_is_judged_as_by_its_words(lines: list[str]) -> None:
+    told, said = LogNews(), {""}
+    for line in lines:
+        template = VARIES.sub(" ", line).strip()
+        assert told.new(line, PLAIN, None) == (template not in said)
+        said.add(template)

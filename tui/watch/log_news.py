@@ -11,7 +11,10 @@ from tui.engines.reader import Heard
 # What varies in a line that says the same again: numbers, names with digits in them, words of hexadecimal
 # letters alone (a part of an id), and whatever is no letter. The first begins where a word does: a long one
 # would be gone through again from each of its letters.
-_VARIES = re.compile(r"\b\w*\d\w*|\b[a-fA-F]{4,}\b|\W+|_+")
+VARIES = re.compile(r"\b\w*\d\w*|\b[a-fA-F]{4,}\b|\W+|_+")
+# Two lines that are alike with their digits made one have one template.
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_SHORT_BYTES = 512
 TEMPLATES = 4096
 """A log whose every line is new is not remembered without end."""
 
@@ -27,6 +30,8 @@ class LogNews:
 
     phase: Phase | None = None
     _seen: set[tuple[Speaker, bytes]] = field(default_factory=set[tuple[Speaker, bytes]])
+    # A flooded log says few things, again and again: what was said is known without the slow expression.
+    _known: set[tuple[Speaker, bytes]] = field(default_factory=set[tuple[Speaker, bytes]])
 
     def new(self, line: str, heard: Heard, phase: Phase | None) -> bool:
         """Note a line and what it says; return whether it tells of progress."""
@@ -34,9 +39,15 @@ class LogNews:
         if phase is not self.phase or len(self._seen) >= TEMPLATES:
             self.phase = phase
             self._seen.clear()
+            self._known.clear()
         if not tells_progress(marks) or any(mark.progress is not None for mark in marks):
             return False
-        template = _VARIES.sub(" ", line).strip()
+        alike = (heard.speaker, line.encode("utf-8", "surrogatepass").translate(_DIGITS))
+        if alike in self._known:
+            return False
+        if len(alike[1]) <= _SHORT_BYTES and len(self._known) < TEMPLATES:
+            self._known.add(alike)
+        template = VARIES.sub(" ", line).strip()
         # A line may be long, and thousands of templates are kept.
         said = (heard.speaker, blake2b(template.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         if not template or said in self._seen:
