@@ -25,7 +25,7 @@ FLOOD_BYTES_S = 50_000_000
 LINK_BYTES_S = 2_000_000 / 8
 _PRESS_S = 0.4
 _JUMP_S = 5.0
-_FAR = "far behind its writing"
+_FAR = "jumps to its end"
 _LOOK_S = 0.1
 _MIB = 2**20
 # Numbered lines of 100 bytes, in bursts of a tenth of a second, until its input ends.

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from tui.agent import wire
 from tui.events import Gap, LogSource
@@ -16,7 +17,7 @@ from tui.transport.local import local_opener
 from tui.transport.pipe import Pipe
 from tui.transport.plain_shell.clock import ShellClock
 from tui.transport.plain_shell.connection import ShellConnection
-from tui.transport.plain_shell.log import BLOCK_BYTES, Message, ShellLog
+from tui.transport.plain_shell.log import TOLD_BYTES, Message, ShellLog
 from tui.transport.plain_shell.script import guard
 from tui.transport.translate import LogBytes
 from tui.transport.wake import Wake
@@ -147,6 +148,36 @@ def test_a_log_that_the_shell_may_not_read_is_tried_again() -> None:
     assert (told.state, told.sentence) == ("unreadable", "/a cannot be read by this user; trying again")
 
 
+def test_what_has_come_is_told_piece_by_piece_so_that_samples_find_their_way_between() -> None:
+    shell = Shell(FLOOD)
+    while not shell.log.has_more:
+        shell.answer()
+    for _ in range(5):
+        told = len(shell.pieces)
+        shell.log.step(float("inf"))
+        assert (len(shell.pieces), shell.asked) == (told + 1, [])
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_a_skip_leaves_out_what_has_come_and_is_not_told_yet(grows: bool) -> None:
+    shell = Shell(FLOOD if grows else FLOOD + UNFINISHED)
+    shell.answer()
+    if grows:  # while it is fetched
+        shell.data = FLOOD * 2 + UNFINISHED
+    while not shell.log.has_more:
+        shell.answer()
+    told = sum(len(piece.data) for piece in shell.pieces)
+    shell.log.skip()
+    shell.answer_all()
+    shell.data = (shell.data or b"") + b"ne\n"
+    shell.answer_all()
+
+    (gap,) = shell.gaps
+    assert (gap.why, gap.lost_bytes) == ("skipped", len(FLOOD) * (1 + grows) - told)
+    assert b"".join(piece.data for piece in shell.pieces)[told:] == UNFINISHED + b"ne\n"
+    assert shell.pieces[-1].behind_bytes == 0
+
+
 def test_what_was_in_the_file_before_is_told_as_late_and_what_comes_is_not() -> None:
     shell = Shell(FLOOD)
     shell.answer_all()
@@ -157,7 +188,7 @@ def test_what_was_in_the_file_before_is_told_as_late_and_what_comes_is_not() -> 
     assert (shell.pieces[0].data, shell.pieces[0].behind_bytes) == (b"", len(FLOOD))
     assert b"".join(piece.data for piece in shell.pieces) == shell.data
     assert [bool(piece.behind_bytes) for piece in shell.pieces] == [True] * (old - 1) + [False] * 2
-    assert max(len(piece.data) for piece in shell.pieces) <= BLOCK_BYTES
+    assert max(len(piece.data) for piece in shell.pieces) <= TOLD_BYTES
 
 
 def test_the_lines_of_a_file_that_was_waited_for_are_new() -> None:
@@ -228,4 +259,4 @@ async def test_the_next_block_is_asked_for_once_the_last_was_taken_in(tmp_path: 
                     break
     finally:
         await connection.close()
-    assert seen == [(BLOCK_BYTES, 0)] * 3
+    assert seen == [(TOLD_BYTES, 0)] * 3

@@ -126,9 +126,12 @@ class ShellConnection:
         return await self._pipe.close()
 
     async def _read(self) -> bytes | None:
-        """Return what has come, b"" at the end, None when nothing came for a moment."""
+        """Return what has come, b"" at the end, None when nothing came for a moment.
+
+        With more of the log to tell nothing is waited for: samples that have come are told in between.
+        """
         try:
-            async with asyncio.timeout(_STEP_S):
+            async with asyncio.timeout(0 if self._log.has_more else _STEP_S):
                 return await self._pipe.read(_READ_BYTES)
         except TimeoutError:
             return None

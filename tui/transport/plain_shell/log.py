@@ -7,8 +7,9 @@ was rotated away while the link was down, cannot be found again: that is told as
 
 import re
 import zlib
+from collections import deque
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tui.agent import wire
 from tui.agent.tail.report import in_words
@@ -22,6 +23,8 @@ from tui.transport.translate import LogBytes
 
 BLOCK_BYTES = 64 * 1024
 """So much is read at once, as dd does by the shell's words: what else the shell says waits for no more."""
+TOLD_BYTES = 16 * 1024
+"""So much is told at once: a sample or a key between two pieces waits for the lines of one."""
 _BUSY_S, _IDLE_S, _MISSING_S = 0.25, 0.5, 1.0
 _QUIET_LOOKS = 3
 """A writer that was told to reopen its log may finish its line in the old file first."""
@@ -34,6 +37,15 @@ _STATES: dict[str, tuple[State, str]] = {
     "not_a_file": ("not_a_file", "shell_log_no_file"),
     "unreadable": ("unreadable", "shell_log_unreadable"),
 }
+
+
+class _Untold(NamedTuple):
+    """Bytes of a file of size ``end``; ``before`` is what stands in front of the offset after them."""
+
+    data: bytes
+    offset: int
+    before: bytes
+    end: int
 
 
 class ShellLog:
@@ -69,6 +81,12 @@ class ShellLog:
         self._piece: bytearray | None = None
         self._due_s = 0.0
         self._quiet = 0
+        self._untold: deque[_Untold] = deque()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something has come that is yet to be told: each step tells a piece."""
+        return bool(self._untold)
 
     def follow(self, request: FollowRequest) -> None:
         """Take up a follow request; one for the log that is being read anyway changes nothing."""
@@ -88,9 +106,21 @@ class ShellLog:
     def skip(self) -> None:
         """Leave out what is unread, and go on at the end; what is under way already still comes."""
         self._skips, self._due_s = self._inode is not None, 0.0
+        if not self._skips or not self._untold:
+            return
+        data = b"".join(piece.data for piece in self._untold)
+        self._untold.clear()
+        since = self._offset - len(data)
+        if self._end > self._offset:
+            self._left_from = since
+        else:
+            self._emit(self._left_out(since, data), self._end)
 
     def step(self, now_s: float) -> None:
-        """Send what is due (client's clock), once what came before was taken in."""
+        """Tell a piece of what has come; with all told, send what is due (client's clock)."""
+        if self._untold:
+            self._tell_bytes(*self._untold.popleft())
+            return
         if not self._path or self._waits or now_s < self._due_s:
             return
         if self._inode is None:
@@ -110,7 +140,8 @@ class ShellLog:
         before, end = self._offset, self._end
         if not skips or end <= before:
             return 0
-        self._left_from = 0 if self._backlog is not None else before
+        if self._left_from is None:
+            self._left_from = 0 if self._backlog is not None else before
         if self._backlog is not None:
             self._source("open", "is read on at its end, as asked")
         self._backlog = self._check = None
@@ -204,9 +235,7 @@ class ShellLog:
         data, begin = bytes(backlog.data), backlog.begin
         if len(data) > at and not self._awaited:
             self._tell_bytes(b"", begin + at, b"", end)
-        for place in range(at, max(len(data), at + 1), BLOCK_BYTES):
-            stop = min(place + BLOCK_BYTES, len(data))
-            self._tell_bytes(data[place:stop], begin + stop, data[:stop], end)
+        self._tell_pieces(data, at, begin, end)
 
     # What was read.
 
@@ -240,11 +269,20 @@ class ShellLog:
         return data[cut:]
 
     def _emit(self, data: bytes, end: int) -> None:
-        if data or self._fresh:
+        if len(data) > TOLD_BYTES:
+            self._tell_pieces(data, 0, self._offset - len(data), end)
+        elif data or self._fresh:
             self._tell_bytes(data, self._offset, self._last, end)
 
+    def _tell_pieces(self, data: bytes, at: int, begin: int, end: int) -> None:
+        """Tell data, whose offset is ``begin``, from a place in it on: a piece now, the others later."""
+        for place in range(at, max(len(data), at + 1), TOLD_BYTES):
+            stop = min(place + TOLD_BYTES, len(data))
+            before = data[max(0, stop - wire.FINGERPRINT_BYTES) : stop]
+            self._untold.append(_Untold(data[place:stop], begin + stop, before, end))
+        self._tell_bytes(*self._untold.popleft())
+
     def _tell_bytes(self, data: bytes, offset: int, before: bytes, end: int) -> None:
-        """Tell bytes of a file of that size; ``before`` is what stands in front of the offset after them."""
         at, fresh = self._clock.now(), self._fresh
         last = before[-wire.FINGERPRINT_BYTES :]
         self._fresh = False
