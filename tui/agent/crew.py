@@ -9,7 +9,7 @@ from functools import partial
 from tui.agent import wire
 from tui.agent.channel import encode, kind_of
 from tui.agent.output import DROPPABLE, Output
-from tui.agent.worker import Worker, reap_all, words_for
+from tui.agent.worker import Worker, reap_all, share, words_for
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ _ROUTES = {
     wire.DIAGNOSE: (DIAGNOSE,),
     wire.PROVE: (PROVE,),
 }
-# These run as long as a server is followed; the others come and go, and what they need with them.
-STEADY = (GPUS, PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS, LOCKS)
+# These run as long as a server is followed; the others come and go, and what they need with them. The GPU
+# reader is started at once, and shares little with them.
+_SHARED = (PROCESSES, TAIL, PROBE, CHECKPOINT, SIGNALS, LOCKS)
 _STANDING = (wire.WATCH, wire.FOLLOW)
 _POSITION = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
 
@@ -71,6 +72,7 @@ class Crew:
         self._last_driver: bytes | None = None
         self._last_log: bytes | None = None
         self._bench: dict[str, object] | None = None  # the one under way
+        self._unshared = list(_SHARED)
 
     def dispatch(self, request: dict[str, object]) -> bool:
         """Hand a request to the workers that it concerns; False when it concerns none."""
@@ -95,6 +97,18 @@ class Crew:
                 if kind not in _STANDING:
                     self._workers[name].send(request)
         return True
+
+    @property
+    def ready(self) -> bool:
+        """Whether all workers may start; until then ``prepare`` is to be called."""
+        return not self._unshared
+
+    def prepare(self) -> None:
+        """Import a part of what workers share; those that were asked for meanwhile start after the last part."""
+        if self._unshared:
+            share(self._unshared.pop(0))
+            for worker in () if self._unshared else list(self._workers.values()):
+                self._start(worker)
 
     def handlers(self) -> dict[int, Callable[[], None]]:
         """Return what to call when which descriptor is readable."""
@@ -135,7 +149,7 @@ class Crew:
             self._output.put(line, droppable=kind in DROPPABLE)
 
     def _start(self, worker: Worker) -> None:
-        if worker.pid is not None:
+        if worker.pid is not None or (self._unshared and worker.name != GPUS):
             return
         try:
             worker.start()

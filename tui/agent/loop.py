@@ -10,11 +10,10 @@ import time
 
 from tui.agent import wire
 from tui.agent.channel import encode
-from tui.agent.crew import STEADY, Crew
+from tui.agent.crew import Crew
 from tui.agent.hello import hello
 from tui.agent.output import Output
 from tui.agent.processes import exits
-from tui.agent.worker import share
 
 TYPE_CHECKING = False  # as in channel.py
 if TYPE_CHECKING:
@@ -51,8 +50,6 @@ class Loop:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _note)
         self._output.put(encode(hello()))
-        self._output.write()
-        share(STEADY)  # while the hello travels
         try:
             while True:
                 self._turn()
@@ -76,6 +73,7 @@ class Loop:
         if time.monotonic() >= self._tick_s:
             self._tick()
         self._look_after_followed()
+        self._crew.prepare()
 
     def _poll(self, handlers: dict[int, Callable[[], None]]) -> list[tuple[int, int]]:
         poll = select.poll()
@@ -83,7 +81,7 @@ class Loop:
             poll.register(descriptor, select.POLLIN)
         # Without events asked for, poll still tells that the reader of our output is gone.
         poll.register(self._output.descriptor, select.POLLOUT if self._output.pending else 0)
-        wait_s = self._tick_s - time.monotonic()
+        wait_s = self._tick_s - time.monotonic() if self._crew.ready else 0.0
         if self._followed is not None and self._followed.must_be_asked:
             wait_s = min(wait_s, exits.POLL_S)
         return poll.poll(max(0.0, wait_s) * 1000 + 1)

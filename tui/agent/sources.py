@@ -71,7 +71,9 @@ def _compiled(
         if name in texts and name not in codes and (name == first or name not in here):
             codes[name] = code_of(texts[name], _origin(name))
             names = codes[name].co_names
-            todo += [place + dotted for place in names for dotted in ("", *("." + name for name in names))]
+            for place in names:
+                if place in texts:  # an import of it, or of what is in it
+                    todo += [place, *(place + "." + each for each in names)]
     return set(texts), codes
 
 

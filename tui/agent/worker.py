@@ -193,16 +193,14 @@ class Worker:
         self._unsent, self._pieces = b"", []
 
 
-def share(names: tuple[str, ...]) -> None:
-    """Import what these workers run before they are forked: what none of them changes is in memory once."""
-    for name in names:
-        try:
-            _module(name)
-        except ImportError:
-            continue  # it will say so itself
-    # No collection writes to frozen objects, so that they stay shared.
-    gc.collect()
-    gc.freeze()
+def share(name: str) -> None:
+    """Import what a worker runs before it is forked: what no worker changes is in memory once."""
+    try:
+        _module(name)
+    except ImportError:
+        return  # it will say so itself
+    finally:
+        gc.freeze()  # no collection writes to frozen objects, so that they stay shared
 
 
 def _module(name: str) -> types.ModuleType:
