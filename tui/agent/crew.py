@@ -104,7 +104,7 @@ class Crew:
         return not self._unshared
 
     def prepare(self) -> None:
-        """Import a part of what workers share; those that were asked for meanwhile start after the last part."""
+        """Import a part of what workers share; those that were asked for meanwhile start after the last."""
         if self._unshared:
             share(self._unshared.pop(0))
             for worker in () if self._unshared else list(self._workers.values()):
