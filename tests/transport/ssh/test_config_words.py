@@ -149,10 +149,10 @@ async def test_variables_to_send_are_those_of_patterns_and_settings(
     for name in list(os.environ):
         if name.startswith(("TM_", "LAB")):
             monkeypatch.delenv(name)
-    for name in ("TM_A", "TM_B", "LAB"):
+    for name in ("TM_A", "TM_B", "LAB", "LC_TIME", "LANGUAGE"):
         monkeypatch.setenv(name, f"mine of {name}")
     found = await resolved(
-        tmp_path, 'SendEnv TM_A TM_B LA?\nSendEnv -TM_B\nSetEnv LAB=set OTHER="two words"\n'
+        tmp_path, 'SendEnv TM_A TM_B LA? LC_* LANG*\nSendEnv -TM_B\nSetEnv LAB=set OTHER="two words"\n'
     )
     assert dict(found.wire.environment) == {"TM_A": "mine of TM_A", "LAB": "set", "OTHER": "two words"}
 

@@ -139,6 +139,20 @@ async def test_a_locked_key_for_a_jump_host_is_told_with_both_ways_out(
     assert "-- jump, or unlock its key with ssh-add" in seen.value.sentence
 
 
+async def test_a_jump_host_with_settings_that_only_ssh_keeps_is_left_to_ssh_which_cannot_ask(
+    behind: SshServer, jump: SshServer
+) -> None:
+    both(behind, jump, "BindAddress 127.0.0.5")
+    jump.known_hosts.unlink()
+    person = Person()
+    with pytest.raises(LinkFault, match="a host key on it is not known"):
+        await works(opener(behind, person))
+    assert person.asked == []
+    jump.know()
+    assert await works(opener(behind, person))
+    assert "Connection from 127.0.0.5" in jump.log()
+
+
 async def test_a_batch_mode_of_the_jump_host_is_honoured(behind: SshServer, jump: SshServer) -> None:
     both(behind, jump, "BatchMode yes")
     jump.known_hosts.unlink()

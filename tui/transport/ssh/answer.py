@@ -23,6 +23,7 @@ _STRICT: dict[str, Strict] = {
     "true": "yes", "yes": "yes", "ask": "ask", "accept-new": "accept-new",
     "false": "no", "no": "no", "off": "no",
 }  # fmt: skip
+_LANGUAGE = ("LANG", "LC_")
 ALGORITHMS = ("ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms")
 """Those that have a counterpart in Algorithms, in the order of its fields."""
 
@@ -31,15 +32,7 @@ Answer = Mapping[str, Sequence[str]]
 
 def resolved_from(target: Target, config_file: str | None, answer: Answer, alike: str | None) -> Resolved:
     first = {name: values[0] for name, values in answer.items()}
-    tokens = Tokens.of(
-        original=target.host,
-        hostname=first.get("hostname", target.host),
-        port=int(first.get("port", "22")),
-        user=first.get("user", ""),
-        alias=first.get("hostkeyalias"),
-        jump=first.get("proxyjump", ""),
-        both_ends=alike,
-    )
+    tokens = _tokens(target, first, alike)
     return Resolved(
         target=target,
         config_file=config_file,
@@ -73,6 +66,18 @@ def resolved_from(target: Target, config_file: str | None, answer: Answer, alike
             gssapi_key_exchange=_is_set(first, "gssapikeyexchange"),
             hostbased=_is_set(first, "hostbasedauthentication"),
         ),
+    )
+
+
+def _tokens(target: Target, first: dict[str, str], alike: str | None) -> Tokens:
+    return Tokens.of(
+        original=target.host,
+        hostname=first.get("hostname", target.host),
+        port=int(first.get("port", "22")),
+        user=first.get("user", ""),
+        alias=first.get("hostkeyalias"),
+        jump=first.get("proxyjump", ""),
+        both_ends=alike,
     )
 
 
@@ -112,8 +117,12 @@ def _wire(first: dict[str, str], answer: Answer) -> OnTheWire:
 def sent_variables(
     patterns: Sequence[str], settings: Sequence[str], here: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the variables for the host: those of this process that a pattern names, then those set."""
-    sent = {name: value for name, value in here.items() if any(fnmatchcase(name, each) for each in patterns)}
+    """Return the variables for the host: those of this process that a pattern names, then those set.
+
+    Of this process no language is sent (Debian's ssh would): what programs there say is read here.
+    """
+    fitting = [name for name in here if any(fnmatchcase(name, each) for each in patterns)]
+    sent = {name: here[name] for name in fitting if not name.startswith(_LANGUAGE)}
     for setting in settings:
         name, _, value = setting.partition("=")
         sent[name] = value

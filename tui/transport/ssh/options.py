@@ -60,7 +60,7 @@ KEPT = {
     "rekeylimit": "by the connection, its bytes as they are sent; the server counts the others",
     "requiredrsasize": "smaller keys are neither taken nor offered",
     "revokedhostkeys": "by the look at host keys",
-    "sendenv": "sent with each command, where the server takes it (AcceptEnv)",
+    "sendenv": "sent with each command, where the server takes it (AcceptEnv), but for LANG and LC_*",
     "setenv": "sent with each command, where the server takes it (AcceptEnv)",
     "stricthostkeychecking": "by the look at host keys",
     "user": "by the login",
