@@ -4,7 +4,6 @@ Imports asyncssh: import this module only where a connection is made.
 """
 
 import asyncio
-import base64
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
@@ -16,9 +15,9 @@ from asyncssh.sk import sk_available
 from tui.transport.asking import Answers
 from tui.transport.ssh import key_file
 from tui.transport.ssh.interview import Interview
+from tui.transport.ssh.key_pairs import FileKeyPair, public_blob, public_key, short, signs_as, unlocked
 from tui.transport.ssh.known_hosts import fingerprint, short_algorithm
 from tui.transport.ssh.resolved import Resolved, ToAgent
-from tui.transport.ssh.tokens import home_directory
 
 
 class LoginKeys:
@@ -67,7 +66,7 @@ class LoginKeys:
             return f"no key is wanted there, and {typed}"
         parts = [f"it refused {', '.join(self.offered)}" if self.offered else "there was no key to offer"]
         if self.locked:
-            names = " ".join(_short(path) for path in self.locked)
+            names = " ".join(short(path) for path in self.locked)
             parts.append(f"locked by a passphrase: {names} (unlock with: ssh-add {names})")
         parts += ["what was typed was not taken"] if self._interview.typed else []
         parts += self.passed_over
@@ -76,7 +75,7 @@ class LoginKeys:
 
     async def _all(self) -> AsyncGenerator[asyncssh.SSHKeyPair, None]:
         self._certificates = self._read_certificates()
-        files = {path: _public_blob(path) for path in self._resolved.identity_files}
+        files = {path: public_blob(path) for path in self._resolved.identity_files}
         seen: set[bytes] = set()
         for pair in self._in_order(await self._agent_keys(), list(files.values())):
             seen.add(pair.key_public_data)
@@ -86,14 +85,14 @@ class LoginKeys:
             if (blob is not None and blob in seen) or self._is_too_open(path):
                 continue
             for pair in self._read_private(path) or await self._locked_pairs(path, blob):
-                if self._is_allowed(pair, _short(path)):
-                    yield self._noted(pair, _short(path))
+                if self._is_allowed(pair, short(path)):
+                    yield self._noted(pair, short(path))
 
     def _is_too_open(self, path: Path) -> bool:
         if key_file.look_at(path) is None or not key_file.is_open_to_others(path):
             return False
         self.passed_over.append(
-            f"{_short(path)} may be read by others, so ssh does not use it (chmod 600 {_short(path)})"
+            f"{short(path)} may be read by others, so ssh does not use it (chmod 600 {short(path)})"
         )
         return True
 
@@ -107,7 +106,7 @@ class LoginKeys:
             return False
         allowed = self._resolved.algorithms.signatures
         kind = pair.algorithm.decode()
-        if not allowed or _signs_as(kind) & set(allowed):
+        if not allowed or signs_as(kind) & set(allowed):
             return True
         left_out = f"{source} ({short_algorithm(kind)}) is left out by PubkeyAcceptedAlgorithms"
         if left_out not in self.passed_over:
@@ -164,7 +163,7 @@ class LoginKeys:
             try:
                 found.append(asyncssh.read_certificate(path))
             except (OSError, asyncssh.KeyImportError) as error:
-                self.passed_over.append(f"{_short(path)} could not be read ({error})")
+                self.passed_over.append(f"{short(path)} could not be read ({error})")
         return found
 
     def _read_private(self, path: Path) -> list[asyncssh.SSHKeyPair]:
@@ -175,12 +174,12 @@ class LoginKeys:
         except asyncssh.KeyImportError as error:
             self._note_unusable(path, error)
         except OSError as error:
-            self.passed_over.append(f"{_short(path)} could not be read ({error.strerror})")
+            self.passed_over.append(f"{short(path)} could not be read ({error.strerror})")
         else:
             if not (key.get_algorithm().startswith("sk-") and not sk_available):
                 return self._open_pairs(path, key)
             self.touched.append(path)
-            self.passed_over.append(f"{_short(path)} is on a security key, which only ssh itself can ask")
+            self.passed_over.append(f"{short(path)} is on a security key, which only ssh itself can ask")
         return []
 
     def _open_pairs(self, path: Path, key: asyncssh.SSHKey) -> list[asyncssh.SSHKeyPair]:
@@ -198,7 +197,7 @@ class LoginKeys:
         """Return the pairs of a locked key: unlocked at once where it must be, to know what it is."""
         if path not in self.locked or not self._interview.can_ask:
             return []
-        public = _public_key(blob) if blob is not None else None
+        public = public_key(blob) if blob is not None else None
         if public is None:
             key = await self.unlock(path)
             return [] if key is None else self._open_pairs(path, key)
@@ -223,7 +222,7 @@ class LoginKeys:
         try:
             await self._agent.add_keys([key], lifetime=how.lifetime_s, confirm=how.confirm)
         except (OSError, ValueError) as error:
-            self._interview.tell(f"{_short(path)} could not be added to the ssh-agent ({error})")
+            self._interview.tell(f"{short(path)} could not be added to the ssh-agent ({error})")
 
     async def unlock(self, path: Path) -> asyncssh.SSHKey | None:
         """Ask for the passphrase, unless another login does: its answer counts for this one too."""
@@ -242,7 +241,7 @@ class LoginKeys:
             passphrase = await self._interview.passphrase(str(path))
             if not passphrase:
                 return
-            key = await asyncio.to_thread(_unlocked, path, passphrase)
+            key = await asyncio.to_thread(unlocked, path, passphrase)
             if key is not None:
                 self._unlocked[path] = key
                 return
@@ -250,73 +249,5 @@ class LoginKeys:
     def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:
         if "assphrase" in str(error):
             self.locked.append(path)
-        elif _public_blob(path) is None or path.suffix != ".pub":
-            self.passed_over.append(f"{_short(path)} is no key that can be used here ({error})")
-
-
-class FileKeyPair(asyncssh.SSHKeyPair):
-    """A key that is used, its passphrase asked for, when the server has said that it takes the key."""
-
-    _key_type = "local"
-
-    def __init__(
-        self,
-        public: asyncssh.SSHKey,
-        certificate: asyncssh.SSHCertificate | None,
-        keys: LoginKeys,
-        path: Path,
-    ) -> None:
-        names = public.sig_algorithms
-        super().__init__(
-            public.algorithm, public.algorithm, names, names, public.public_data, None, certificate
-        )
-        self._keys = keys
-        self._path = path
-
-    async def sign_async(self, data: bytes) -> bytes:
-        """Sign ``data``. Raises ValueError, on which the library goes on to the next key."""
-        key = await self._keys.key_for(self._path)
-        if key is None:
-            raise ValueError(f"{self._path} stays locked")
-        return key.sign(data, self.sig_algorithm)
-
-
-def _signs_as(kind: str) -> set[str]:
-    """Return the names under which a kind of key stands in PubkeyAcceptedAlgorithms."""
-    plain = "-cert-v01@openssh.com" if kind.endswith("-cert-v01@openssh.com") else ""
-    if kind.removesuffix(plain) != "ssh-rsa":
-        return {kind}
-    return {f"{name}{plain}" for name in ("rsa-sha2-512", "rsa-sha2-256", "ssh-rsa")}
-
-
-def _unlocked(path: Path, passphrase: str) -> asyncssh.SSHKey | None:
-    """Return a key by its passphrase, None when that is wrong. Takes half a second: the format wants it."""
-    try:
-        return asyncssh.read_private_key(path, passphrase)
-    except (OSError, asyncssh.KeyImportError, asyncssh.KeyEncryptionError):
-        return None
-
-
-def _public_key(blob: bytes) -> asyncssh.SSHKey | None:
-    length = int.from_bytes(blob[:4], "big")
-    try:
-        return asyncssh.import_public_key(blob[4 : 4 + length] + b" " + base64.b64encode(blob))
-    except asyncssh.KeyImportError:
-        return None
-
-
-def _public_blob(path: Path) -> bytes | None:
-    """Return the public part of a key file: from the file itself, or the .pub beside it, or within it."""
-    for candidate in (path, path.with_name(f"{path.name}.pub")):
-        try:
-            return asyncssh.read_public_key(candidate).public_data
-        except (OSError, asyncssh.KeyImportError):
-            continue
-    private = key_file.look_at(path)
-    return private.public if private is not None else None
-
-
-def _short(path: Path) -> str:
-    """Write a path under the home directory with ~, as people do."""
-    home = home_directory()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+        elif public_blob(path) is None or path.suffix != ".pub":
+            self.passed_over.append(f"{short(path)} is no key that can be used here ({error})")
