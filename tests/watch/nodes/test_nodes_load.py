@@ -227,6 +227,13 @@ def test_a_shutdown_is_called_one() -> None:
     assert load(node(0), ended).sentence == "node 1 (gpu-b) was shut down"
 
 
+def test_of_two_nodes_that_died_at_once_the_one_that_only_followed_is_not_to_blame() -> None:
+    one = node(0, "dead", standing="dead", ended_s=9.0, cause="a peer is gone", follows=True)
+    other = node(1, "dead", standing="dead", ended_s=9.4, cause="it was killed")
+    assert load(one, other).judged.culprits == (1,)
+    assert load(replace(one, follows=False), other).judged.culprits == (0,)
+
+
 def test_a_node_that_ended_before_another_started_has_not_started_again() -> None:
     old = node(0, "dead", standing="dead", started_s=1.0, ended_s=50.0)
     nodes = again([old, node(1, "quiet", Phase.DISTRIBUTED, started_s=80.0)])

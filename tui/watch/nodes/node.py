@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from tui.engines.marks import Weight
 from tui.engines.phase import Phase
 from tui.watch.meaning import Meaning
 from tui.watch.verdict.verdict import Verdict
@@ -12,6 +13,8 @@ Standing = Literal["missing", "unheard", "loading", "ready", "dead"]
 OLDER_S = 1.0
 """A node that ended so much before another one started ended in an earlier start; the clocks of two hosts are
 compared by when their events came here, which is some tenths of a second off at most."""
+
+_FOLLOWS = (Weight.CONSEQUENCE, Weight.REPORT, Weight.ECHO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Node:
     on none that is watched. ``standing``: missing (no server of it was found), unheard (the link to its host
     is lost, for ``unheard_s``: what it does is not known), loading, ready (it answers), dead. ``phase`` and
     ``verdict`` are what was last heard of it, ``since_s`` since when that verdict holds. ``reason`` says why
-    it ended, ``cause`` what its log tells of that. ``left_s`` is its own time to ready.
+    it ended, ``cause`` what its log tells of that; ``follows``: only that another one failed. ``left_s`` is its
+    own time to ready.
     """
 
     rank: int
@@ -40,6 +44,7 @@ class Node:
     cause: str = ""
     next_step: str = ""
     fault: str | None = None
+    follows: bool = False
     is_ready: bool = False
 
     @property
@@ -105,6 +110,7 @@ def node_of(state: Meaning, rank: int, host: str, at: int, client_now_s: float) 
         cause="" if end is None or end.cause is None else end.cause.cause,
         next_step="" if end is None or end.cause is None else end.cause.next_step,
         fault=None if end is None else end.fault,
+        follows=end is not None and end.cause is not None and end.cause.weight in _FOLLOWS,
         is_ready=state.ready,
     )
 

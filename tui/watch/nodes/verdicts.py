@@ -52,7 +52,11 @@ def _first_dead(nodes: Sequence[Node]) -> Node | None:
     dead = [node for node in nodes if node.standing == "dead"]
     first_s = min((node.ended_s for node in dead if node.ended_s is not None), default=0.0)
     early = [node for node in dead if node.ended_s is None or node.ended_s <= first_s + FIRST_S]
-    return min(early, key=lambda node: (node.fault == "shut_down", not node.cause, node.rank), default=None)
+    return min(early, key=_blame, default=None)
+
+
+def _blame(node: Node) -> tuple[bool, bool, bool, int]:
+    return node.fault == "shut_down", not node.cause, node.follows, node.rank
 
 
 def _ended(nodes: Sequence[Node], dead: Node, clocks: Clocks) -> Judged:
