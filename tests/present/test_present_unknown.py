@@ -5,7 +5,7 @@ from watched_host import Watch, WatchedHost
 
 from tui.benchmark import BenchProgress
 from tui.present.bench import bench_panel
-from tui.present.header import status
+from tui.present.header import header, status
 from tui.present.readiness import ladder
 
 
@@ -33,3 +33,10 @@ def test_a_rung_that_is_asked_and_has_not_answered_is_named(host: WatchedHost) -
     for rung in ("port", "health", "models"):
         host.probe(rung, "ok", models=["qwen"] if rung == "models" else None)
     assert ladder(host.state).headline == "not ready: first token: no answer yet"
+
+
+def test_where_no_process_can_be_seen_a_server_is_not_known_instead_of_absent(host: WatchedHost) -> None:
+    assert host.state.hello is not None
+    assert header(host.state, host.now).phase == "no server"
+    host.state.hello = replace(host.state.hello, python="")
+    assert header(host.state, host.now).phase == "server not known"

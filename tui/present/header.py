@@ -109,6 +109,8 @@ def _no_load(state: Meaning) -> tuple[str, Mood]:
         return "choose a server", Mood.WARNING
     if state.unheard:
         return "", Mood.WAITING
+    if state.without_python:
+        return "server not known", Mood.IDLE
     return ("no server", Mood.IDLE) if state.choice.sentence else ("looking", Mood.WAITING)
 
 

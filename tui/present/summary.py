@@ -108,6 +108,7 @@ def title(state: Meaning) -> str:
     elif state.loading:
         first = state.phase.words if state.phase is not None else "waiting"
     else:
-        first = "connecting" if state.unheard else "no server"
+        blind = "server not known" if state.without_python else "no server"
+        first = "connecting" if state.unheard else blind
     words = [first, state.model or "", host_text(state)]
     return " · ".join(word for word in words if word)

@@ -3,7 +3,7 @@
 import pytest
 from bare_host import gpu
 
-from tui.events import AnyEvent, GpuDriver, GpuFacts, Gpus, GpuSample, Notice
+from tui.events import AnyEvent, GpuDetails, GpuDriver, GpuFacts, Gpus, GpuSample, Notice
 from tui.transport.plain_shell.clock import Moment
 from tui.transport.plain_shell.gpus import RETRY_S, SmiGpus
 from tui.transport.plain_shell.smi_words import FIRST_OUTPUT_S, SILENT_S
@@ -54,6 +54,12 @@ class Smi:
 @pytest.fixture
 def smi() -> Smi:
     return Smi()
+
+
+def test_who_looks_once_has_temperature_and_clocks_with_the_first_samples(smi: Smi) -> None:
+    smi.round(gpu(0))
+    kinds = [type(event) for event in smi.told]
+    assert kinds.index(GpuDetails) < kinds.index(Gpus)
 
 
 # fmt: off

@@ -222,6 +222,22 @@ def test_of_two_dead_nodes_the_first_counts_and_of_two_at_once_the_one_that_says
     assert load(replace(later, ended_s=50.3), first).sentence == "node 0 (gpu-a) is dead: NCCL error"
 
 
+def test_a_node_that_died_later_says_on_its_screen_after_which_one() -> None:
+    first = node(1, "dead", standing="dead", ended_s=50.0, reason="killed")
+    told = load(node(0, "dead", standing="dead", ended_s=58.0), first).told(0)
+    assert told is not None
+    assert told.sentence.startswith("dead: after node 1 (gpu-b): ")
+
+
+def test_a_node_that_still_moves_says_that_another_one_stands() -> None:
+    stopped = node(1, "suspended", Phase.CAPTURE)
+    told = load(node(0, "progressing", Phase.CAPTURE), stopped).told(0)
+    assert told is not None
+    assert told.word == "progressing"
+    assert told.sentence.endswith("; node 1 (gpu-b) is suspended")
+    assert load(node(0, "progressing"), node(1, "slow")).told(0) is None
+
+
 def test_a_shutdown_is_called_one() -> None:
     ended = node(1, "dead", standing="dead", ended_s=50.0, reason="shut down", fault="shut_down")
     assert load(node(0), ended).sentence == "node 1 (gpu-b) was shut down"

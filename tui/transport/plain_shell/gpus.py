@@ -182,9 +182,10 @@ class SmiGpus:
         gone = [self._facts[index] for index in self._facts.keys() - rows.keys() if self._is_gone(index, at)]
         samples = [row_sample(index, row) for index, row in rows.items()] + [_missing(fact) for fact in gone]
         samples.sort(key=lambda sample: sample.index)
-        yield Gpus(mono_s=at.mono_s, wall_s=at.wall_s, client_s=at.client_s, gpus=samples, cost_ms=0.0)
         details = [row_detail(index, rows[index]) for index in sorted(rows)]
+        # Before the samples: who looks once is content with these.
         yield GpuDetails(mono_s=at.mono_s, wall_s=at.wall_s, client_s=at.client_s, gpus=details, cost_ms=0.0)
+        yield Gpus(mono_s=at.mono_s, wall_s=at.wall_s, client_s=at.client_s, gpus=samples, cost_ms=0.0)
         yield from self._odd_cells(rows, at)
 
     def _is_gone(self, index: int, at: Moment) -> bool:

@@ -25,8 +25,8 @@ class Node:
     on none that is watched. ``standing``: missing (no server of it was found), unheard (the link to its host
     is lost, for ``unheard_s``: what it does is not known), loading, ready (it answers), dead. ``phase`` and
     ``verdict`` are what was last heard of it, ``since_s`` since when that verdict holds. ``reason`` says why
-    it ended, ``cause`` what its log tells of that; ``follows``: only that another one failed. ``left_s`` is its
-    own time to ready.
+    it ended, ``cause`` what its log tells of that; ``follows``: only that another one failed. ``left_s`` is
+    its own time to ready.
     """
 
     rank: int

@@ -67,6 +67,8 @@ def _ended(nodes: Sequence[Node], dead: Node, clocks: Clocks) -> Judged:
         why = Cause(told_of.cause, told_of.next_step, told_of.not_to_do)
     told: list[tuple[int, Verdict]] = []
     for node in nodes:
+        if node.at is not None and node.standing == "dead" and node is not dead and node.verdict is not None:
+            told.append((node.at, _after(node.verdict, dead)))
         offset_s = None if node.at is None else clocks.get(node.at)
         if node.at is None or offset_s is None or node.standing not in ("loading", "ready"):
             continue
@@ -76,6 +78,12 @@ def _ended(nodes: Sequence[Node], dead: Node, clocks: Clocks) -> Judged:
         told.append((node.at, _with(own, "dead", f"dead: {sentence}", why)))
     waiting = tuple(node.rank for node in nodes if node.may_wait)
     return Judged("dead", sentence, why, waiting, (dead.rank,), dead.rank, tuple(told))
+
+
+def _after(own: Verdict, first: Node) -> Verdict:
+    """Return the verdict on a node that ended after another one: that one is to be looked at."""
+    how = own.sentence.removeprefix("dead: ")
+    return replace(own, sentence=f"dead: after {first.words}: {how}", elsewhere=True)
 
 
 def _with(own: Verdict, word: Word, sentence: str, cause: Cause) -> Verdict:
@@ -184,4 +192,15 @@ def _worst(nodes: Sequence[Node]) -> Judged:
     if SEVERITY[own.word] == 0:
         return Judged(own.word)
     cause = Cause(own.cause, own.next_step, own.not_to_do)
-    return Judged(own.word, f"{node.words}: {own.sentence}", cause, (), (node.rank,))
+    told = tuple(_beside(nodes, node, own))
+    return Judged(own.word, f"{node.words}: {own.sentence}", cause, (), (node.rank,), told=told)
+
+
+def _beside(nodes: Sequence[Node], one: Node, own: Verdict) -> Iterator[tuple[int, Verdict]]:
+    """Say on the screens of the others that one stands: they cannot get far without it."""
+    if SEVERITY[own.word] < SEVERITY["stalled"]:
+        return
+    for node, other in _verdicts(nodes):
+        if node.at is not None and node is not one:
+            joint = "; " if ":" in other.sentence else ": "
+            yield node.at, replace(other, sentence=f"{other.sentence}{joint}{one.words} is {own.word}")
