@@ -142,6 +142,28 @@ def test_the_pid_of_a_rank_chooses_its_server() -> None:
     assert choice.server.pid == 100
 
 
+def test_a_port_is_asked_once_it_is_known_whose_it_is_or_whether_anybodys(watched: Watch) -> None:
+    host = watched(port=30000)
+    host.hello()
+    assert host.state.wanted is None
+    host.processes()
+    assert host.state.wanted is not None
+    assert host.state.wanted.pid is None
+    host.starts()
+    assert host.state.wanted.pid == 100
+
+
+def test_a_port_is_asked_though_the_processes_cannot_be_read(watched: Watch) -> None:
+    host = watched(port=30000)
+    host.hello()
+    host.wait(9.0)
+    host.driver("ok")
+    assert host.state.wanted is None
+    host.wait(2.0)
+    host.driver("ok")
+    assert host.state.wanted is not None
+
+
 def test_a_server_on_another_port_is_named_while_the_wanted_one_is_awaited() -> None:
     choice = chosen(*SGLANG_TREE, options=WatchOptions(port=8000))
     assert choice.kind == "none"

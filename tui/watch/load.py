@@ -15,7 +15,7 @@ from tui.watch.follow import expected_model
 from tui.watch.history import Cache, cache_told
 from tui.watch.ladder import READY_RUNG, Expectation, Ladder, missing
 from tui.watch.late_lines import LateLines
-from tui.watch.load_end import End, Fault
+from tui.watch.load_end import REFUSED_S, End, Fault, reason
 from tui.watch.log_buffer import LogBuffer
 from tui.watch.log_news import LogNews
 from tui.watch.options import WatchOptions
@@ -26,12 +26,9 @@ from tui.watch.root_cause import Cause, Quote
 from tui.watch.stand_out import stands_out
 from tui.watch.target import Server
 from tui.watch.timeline import Timeline
-from tui.watch.words import clock_text
 
 SEEN_FROM_START_S = 3.0
 """A server taken up within this time of its start has its log read as it is written."""
-REFUSED_S = 10.0
-"""A URL that had answered and refuses for this long has failed; the issue's figure."""
 
 _PORT_PHASES = (Phase.START_API, Phase.WARMUP, Phase.READY)
 """Phases that the port can tell of before the log does: from there a load only goes forward."""
@@ -63,6 +60,7 @@ class Load:
         self.blind = False
         self.ready_dated = False
         self._found_blind = False
+        self._unseen_s: float | None = None
         self._lost_s = 0.0
         self._late_s: float | None = None
         self._log_ready_s: float | None = None
@@ -129,7 +127,12 @@ class Load:
         """The link is lost, and was there until then: what the log tells next of has happened meanwhile."""
         if not self.blind:
             self._lost_s = at_s
+        self._unseen_s = at_s if self._unseen_s is None else self._unseen_s
         self.blind = self._behind = True
+
+    def see(self, server: Server) -> None:
+        """A list of processes has it: what comes now is seen when it comes."""
+        self.server, self._unseen_s = server, None
 
     @property
     def ready_known(self) -> bool:
@@ -350,7 +353,7 @@ class Load:
 
     def revive(self, server: Server) -> None:
         """It was not gone after all: a list of processes had missed it."""
-        self.server = server
+        self.see(server)
         self.ended_s = None
         self.exit = None
         self.timeline.reopen()
@@ -367,6 +370,7 @@ class Load:
             fault=fault,
             reason=self._reason(fault, self.ended_s),
             at_s=self.ended_s,
+            from_s=self.ended_s if self._unseen_s is None else self._unseen_s,
             lasted_s=None if self.started_s is None else max(0.0, self.ended_s - self.started_s),
             was_ready=self.ready_s is not None,
             server=self.server,
@@ -380,21 +384,13 @@ class Load:
         return "shut_down" if self.log_phases.shutdown is not None else "died"
 
     def _reason(self, fault: Fault, at_s: float) -> str:
-        if fault == "refused":
-            return f"the server refused connections for {REFUSED_S:.0f} s after it had answered"
-        who = f"the server (pid {self.server.pid})" if self.server is not None else "the server"
-        phase = self.timeline.phase
-        where = "" if phase is None else f" {'while ready' if phase is Phase.READY else 'in ' + phase.words}"
-        after = "" if self.started_s is None else f", {clock_text(at_s - self.started_s)} after its start"
-        verb = "was shut down" if fault == "shut_down" else "ended"
+        after_s = None if self.started_s is None else at_s - self.started_s
         quote = self._quote(fault) if fault == "died" else None
-        quoted = "" if quote is None else f": {quote.text}"
-        return f"{who} {verb}{where}{after}{self._exit_words()}{quoted}"
+        code = None if self.exit is None else self.exit.code
+        unseen = self._unseen_s is not None
+        return reason(fault, self.server, self.timeline.phase, after_s, quote, code=code, at_most=unseen)
 
     def _quote(self, fault: Fault) -> Quote | None:
         phases = self.log_phases
         told = phases.suspect and phases.suspect.quote
         return phases.shutdown if fault == "shut_down" else told
-
-    def _exit_words(self) -> str:
-        return "" if self.exit is None or self.exit.code is None else f" (exit code {self.exit.code})"

@@ -111,6 +111,7 @@ class LogLoad(Load):
             fault="shut_down" if stopped else "log_failure",
             reason=f"by its log the server {what}{where}{quoted}",
             at_s=self.ended_s,
+            from_s=self.ended_s,
             lasted_s=None,
             was_ready=self._was_ready,
             server=None,

@@ -77,7 +77,7 @@ class Meaning:
         self._clock = SourceClock()
         self._load: Load | None = None
         self._earlier_end: End | None = None
-        self._wanted = follow_request(None, options)
+        self._wanted = follow_request(None, options) if options.url is not None else None
 
     def source_now(self, client_s: float) -> float | None:
         """Return the host's monotonic time at a client's time, None before the first event of the host."""
@@ -87,8 +87,8 @@ class Meaning:
     def wanted(self) -> FollowRequest | None:
         """What the source should follow now; the session sends it whenever it changes.
 
-        None before the first server was found (and without a URL). It stays as it was after a server's end,
-        so that the last lines of its log still come.
+        None before the first server was found (without a URL, or a port and all processes). It stays as it
+        was after a server's end, so that the last lines of its log still come.
         """
         return self._wanted
 

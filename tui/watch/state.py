@@ -53,6 +53,8 @@ FROM_HOST = (
 """Events that only the host can have made: the client's clock is set by these alone."""
 TELLS_TIME = (*FROM_HOST, Tick)
 """Events after which a load may be judged anew."""
+UNSEEN_S = 10.0
+"""After so long without a list of processes, which may hang, a port is asked all the same."""
 JUDGE_S = 1.0
 """How often a load is judged whose outcome has not changed."""
 JUDGE_READY_S = 5.0
@@ -86,6 +88,10 @@ class WatchState(Meaning):
             self._mark_blind(event, self.link.heard(event.client_s, beat=isinstance(event, Pong)))
             self.judging.take(event)
         self._apply(event)
+        # Who holds a port is not known before the processes are: a stranger's answer is no readiness of ours.
+        if self._wanted is None and self.hello is not None:
+            overdue = event.client_s - self.hello.client_s > UNSEEN_S
+            self._wanted = follow_request(None, self.options) if overdue else None
         self._judge(event)
 
     def _mark_blind(self, event: AnyEvent, blind_s: float | None) -> None:
@@ -252,8 +258,9 @@ class WatchState(Meaning):
             elif load.ended:
                 load.revive(same)
             else:
-                load.server = same
+                load.see(same)
         self._choose(event, event.hidden)
+        self._wanted = self._wanted or follow_request(None, self.options)
 
     def _choose(self, event: Event, hidden: int = 0) -> None:
         last = self._load.server if self._load is not None else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from tui.watch.meaning import Meaning
+from tui.watch.target import SAME_S
 
 LOOPBACK = "loopback of "
 ANY = "any"
@@ -36,6 +37,12 @@ class Claim:
     def key(self) -> tuple[str, int, int]:
         """What all nodes of a load have in common to the letter."""
         return self.engine, self.nodes, self.port
+
+    def same_process(self, other: "Claim") -> bool:
+        """Whether both are of one process; two agents may date its start some milliseconds apart."""
+        (pid, started_s), (other_pid, other_started_s) = self.start, other.start
+        same = bool(self.boot_id) and self.boot_id == other.boot_id and self.rank == other.rank
+        return same and pid == other_pid and abs(started_s - other_started_s) < SAME_S
 
 
 def claim_of(state: Meaning) -> Claim | None:
@@ -67,16 +74,14 @@ def joined(claims: Sequence[Claim | None]) -> list[tuple[int, ...]]:
 
     The loads are in the order of the first of their nodes. What may belong to two loads is in none.
     """
-    seen: dict[tuple[str, tuple[int, float], int], int] = {}
     buckets: dict[tuple[str, int, int], list[tuple[int, Claim]]] = {}
     for at, claim in enumerate(claims):
-        # One machine by two names shows the same server twice.
         if claim is None:
             continue
-        process = (claim.boot_id, claim.start, claim.rank)
-        if claim.boot_id and seen.setdefault(process, at) != at:
-            continue
-        buckets.setdefault(claim.key, []).append((at, claim))
+        bucket = buckets.setdefault(claim.key, [])
+        # One machine by two names shows the same server twice.
+        if not any(claim.same_process(other) for _, other in bucket):
+            bucket.append((at, claim))
     found = [cell for bucket in buckets.values() for cell in _loads(dict(bucket))]
     return sorted((tuple(cell) for cell in found), key=min)
 

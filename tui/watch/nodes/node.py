@@ -25,7 +25,8 @@ class Node:
     on none that is watched. ``standing``: missing (no server of it was found), unheard (the link to its host
     is lost, for ``unheard_s``: what it does is not known), loading, ready (it answers), dead. ``phase`` and
     ``verdict`` are what was last heard of it, ``since_s`` since when that verdict holds. ``reason`` says why
-    it ended, ``cause`` what its log tells of that; ``follows``: only that another one failed. ``left_s`` is
+    it ended, ``cause`` what its log tells of that; ``follows``: only that another one failed. It ended
+    between ``ended_from_s`` and ``ended_s``: two times where the link was lost meanwhile. ``left_s`` is
     its own time to ready.
     """
 
@@ -40,6 +41,7 @@ class Node:
     left_s: float | None = None
     started_s: float | None = None
     ended_s: float | None = None
+    ended_from_s: float | None = None
     reason: str = ""
     cause: str = ""
     next_step: str = ""
@@ -106,6 +108,7 @@ def node_of(state: Meaning, rank: int, host: str, at: int, client_now_s: float) 
         left_s=estimate.remaining_s if estimate is not None and is_told else None,
         started_s=here(state.started_s),
         ended_s=_ended_s(state, here),
+        ended_from_s=None if end is None else here(end.from_s),
         reason=state.reason if end is not None else "" if judged is None else _told(judged),
         cause="" if end is None or end.cause is None else end.cause.cause,
         next_step="" if end is None or end.cause is None else end.cause.next_step,

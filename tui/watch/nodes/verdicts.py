@@ -1,5 +1,6 @@
 """The verdict on a load over several hosts, and what it makes of the verdict on each of them."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,8 +52,13 @@ def _first_dead(nodes: Sequence[Node]) -> Node | None:
     """Return the node that ended first; of those that ended together the one that says why."""
     dead = [node for node in nodes if node.standing == "dead"]
     first_s = min((node.ended_s for node in dead if node.ended_s is not None), default=0.0)
-    early = [node for node in dead if node.ended_s is None or node.ended_s <= first_s + FIRST_S]
+    early = [node for node in dead if _earliest_s(node) <= first_s + FIRST_S]
     return min(early, key=_blame, default=None)
+
+
+def _earliest_s(node: Node) -> float:
+    known = (node.ended_from_s, node.ended_s)
+    return next((at_s for at_s in known if at_s is not None), -math.inf)
 
 
 def _blame(node: Node) -> tuple[bool, bool, bool, int]:
