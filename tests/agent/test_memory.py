@@ -1,6 +1,10 @@
 """What all processes of the agent take together, as it runs on a host: from what travelled there."""
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -106,6 +110,23 @@ def test_a_worker_whose_imports_fail_says_so_and_takes_no_other_along(agent: Sta
 def test_what_is_made_aside_is_made_by_a_child() -> None:
     assert sources.aside(os.getppid) == os.getpid()
     assert sources.aside(lambda: {"text": "é" * 200_000}) == {"text": "é" * 200_000}
+
+
+def test_the_child_ends_when_the_agent_dies_before_it_has_read_what_was_made() -> None:
+    code = (
+        "import os, signal, sys; from tui.agent import sources\n"
+        "def make():\n"
+        "    os.write(1, b'%d' % os.getpid()); os.close(1)\n"
+        "    os.kill(os.getppid(), signal.SIGKILL)\n"
+        "    return 'x' * 10_000_000\n"
+        "sources.aside(make)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == -signal.SIGKILL
+    until_s = time.monotonic() + 10.0
+    while Path(f"/proc/{int(done.stdout)}").exists():
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
 
 
 def test_where_no_child_can_be_had_it_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,10 @@ class Reading:
                 return read_by(self.messages[known:])
         raise AssertionError("the reader never comes to rest")
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self._skipped_s += seconds
+
     def step(self) -> float | None:
         """Do one step and return the wait until the next."""
         return self.tail.step()
@@ -64,12 +68,17 @@ class Reading:
     @property
     def position(self) -> Message:
         """What a client would ask to resume from."""
-        names = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
-        return {name: self.last[name] for name in names}
+        return position_of(self.last)
 
     def resumed(self, **request: object) -> "Reading":
         """Return another reader that goes on from here, as after a lost link."""
         return Reading(self.path, resume=self.position, **request)
+
+
+def position_of(message: Message) -> Message:
+    """Return what a client would ask to resume from that had heard this message last."""
+    names = ("path", "device", "inode", "offset", "fingerprint_bytes", "fingerprint_crc")
+    return {name: message[name] for name in names}
 
 
 def read_by(messages: list[Message]) -> bytes:

@@ -94,6 +94,7 @@ def aside(make: Callable[[], Any]) -> Any:
         pid = -1
     if pid == 0:
         try:
+            os.close(reader)  # else it would wait for itself to read, when the agent is gone
             _write(writer, marshal.dumps(make()))
         finally:
             os._exit(0)

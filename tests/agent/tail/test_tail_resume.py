@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from log_world import append, copytruncate, rotated
-from tail_reading import Reading
+from tail_reading import Reading, position_of
+
+from tui.agent import wire
 
 
 @pytest.fixture
@@ -78,6 +80,19 @@ def test_resumed_in_the_copy(log: Path) -> None:
     append(log, b"now\n")
     again = reading.resumed()
     assert again.look() == b"rest\nnow\n"
+    assert again.gaps == []
+
+
+def test_resumed_in_the_copy_of_which_nothing_was_read_yet(log: Path) -> None:
+    reading = Reading(log)
+    reading.look()
+    begun = next(one for one in reading.messages if one["kind"] == wire.LOG_BYTES)
+    assert begun["offset"] == 0
+    unread = log.read_bytes()
+    copytruncate(log)
+    append(log, b"now\n")
+    again = Reading(log, resume=position_of(begun))
+    assert again.look() == unread + b"now\n"
     assert again.gaps == []
 
 

@@ -192,6 +192,21 @@ def test_two_copies_between_two_looks_are_read_in_order(log: Path, reading: Read
     assert reading.look() == b"into the first copy\ninto the second copy\nnow\n"
 
 
+def test_a_new_file_that_was_copied_and_truncated_before_its_first_line_was_read(
+    log: Path, reading: Reading
+) -> None:
+    log.rename(rotated(log, ".2"))
+    log.write_bytes(b"into the new file, of which nothing is read yet\n")
+    reading.wait(1.1)
+    while not any(one["kind"] == wire.LOG_BYTES for one in reading.messages):
+        reading.step()
+    assert reading.last["offset"] == 0
+    copytruncate(log)
+    append(log, b"now\n")
+    assert reading.look() == b"into the new file, of which nothing is read yet\nnow\n"
+    assert reading.gaps == []
+
+
 def test_what_came_after_the_copy_and_was_seen_is_told_lost(log: Path, reading: Reading) -> None:
     append(log, BLOCK * 2)
     reading.step()  # one chunk is read, one more is known

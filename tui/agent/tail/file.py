@@ -2,7 +2,8 @@
 
 The proof is the fingerprint: the last bytes (at most 64) before the offset. Every read takes them along and
 compares, so that a file which was truncated and grew past the offset between two looks is not mistaken for
-its old self. Only ``fstat`` and ``pread`` touch the file, which also suits NFS and FUSE.
+its old self. At offset 0 it is the first bytes, as far as they were seen. Only ``fstat`` and ``pread`` touch
+the file, which also suits NFS and FUSE.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Position:
         self.crc = crc
 
     def agrees(self, descriptor: int) -> bool:
-        """Say whether that open file holds, before our offset, the text that we read."""
+        """Say whether that open file holds, before our offset, the text that we read (at 0: that we saw)."""
         size = os.fstat(descriptor).st_size
         return size >= self.offset and zlib.crc32(_before(descriptor, self.offset, self.length)) == self.crc
 
@@ -53,7 +54,8 @@ class LogFile:
         self.offset = offset
         self.seen_size = status.st_size
         self.agreed_wall_s = time.time()
-        self._last = _before(descriptor, offset, wire.FINGERPRINT_BYTES)
+        self._last = self._head = b""
+        self._mark()
         self._calm_ns: int | None = None
 
     def close(self) -> None:
@@ -66,7 +68,8 @@ class LogFile:
 
     def position(self) -> Position:
         """Return where it stands, with the fingerprint."""
-        return Position(self.device, self.inode, self.offset, len(self._last), zlib.crc32(self._last))
+        proof = self._last if self.offset else self._head
+        return Position(self.device, self.inode, self.offset, len(proof), zlib.crc32(proof))
 
     @property
     def behind_bytes(self) -> int:
@@ -93,8 +96,13 @@ class LogFile:
         """Go to an offset, whatever was read before."""
         self.offset = offset
         self.seen_size = os.fstat(self.descriptor).st_size
-        self._last = _before(self.descriptor, offset, wire.FINGERPRINT_BYTES)
+        self._mark()
         self._calm_ns = None
+
+    def _mark(self) -> None:
+        """Take the fingerprint of where it stands."""
+        found = _before(self.descriptor, self.offset, wire.FINGERPRINT_BYTES)
+        self._last, self._head = (found, b"") if self.offset else (b"", found)
 
     def skip(self) -> int:
         """Go to the beginning of the last line under way, however far; return how many bytes lie between."""
@@ -116,12 +124,13 @@ class LogFile:
             return b""
         known = len(self._last)
         data = os.pread(self.descriptor, known + wire.LOG_CHUNK_BYTES, self.offset - known)
-        if data[:known] != self._last:
+        if data[:known] != self._last or not data.startswith(self._head):
             return None
         self.agreed_wall_s = time.time()
         data = data[known:]
         self.offset += len(data)
         self._last = (self._last + data)[-wire.FINGERPRINT_BYTES :]
+        self._head = b""
         self.seen_size = max(status.st_size, self.offset)
         self._calm_ns = None if data else status.st_mtime_ns
         return data
@@ -132,9 +141,9 @@ class LogFile:
             self.offset = os.lseek(self.descriptor, self.offset, os.SEEK_DATA)
         except OSError:  # no data after it (yet), or a file system without holes
             return
-        self._last = _before(self.descriptor, self.offset, wire.FINGERPRINT_BYTES)
+        self._mark()
 
 
 def _before(descriptor: int, offset: int, length: int) -> bytes:
-    length = min(length, offset)
-    return os.pread(descriptor, length, offset - length)
+    length = min(length, offset) if offset else length
+    return os.pread(descriptor, length, max(0, offset - length))
