@@ -155,3 +155,22 @@ def test_a_server_that_was_ready_before_it_was_looked_at_launched_for_nobody_kno
     host.wait(1)
     host.becomes_ready()
     assert [span.phase for span in host.state.phases] == [Phase.READY]
+
+
+def test_an_end_that_nobody_saw_is_dated_at_most(host: WatchedHost) -> None:
+    lose(host, 20)
+    host.processes()
+    assert host.state.outcome == "failed"
+    assert ", at most 0:3" in host.state.reason
+    end = host.state.last_end
+    assert end is not None
+    assert 20 <= end.at_s - end.from_s < 22
+
+
+def test_an_end_after_the_link_came_back_is_dated_as_it_was_seen(host: WatchedHost) -> None:
+    lose(host, 20)
+    again = host.state.servers[0].main
+    host.processes(again)
+    host.wait(5)
+    host.processes()
+    assert "at most" not in host.state.reason

@@ -47,7 +47,7 @@ def reason(
     code: int | None,
     at_most: bool,
 ) -> str:
-    """Return how a load ended, in a sentence; ``at_most``: nobody saw when within ``after_s`` of its start."""
+    """Return how a load ended, in a sentence; ``at_most``: nobody saw when within ``after_s``."""
     if fault == "refused":
         return f"the server refused connections for {REFUSED_S:.0f} s after it had answered"
     who = f"the server (pid {server.pid})" if server is not None else "the server"

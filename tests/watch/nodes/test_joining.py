@@ -47,6 +47,13 @@ def test_the_same_rendezvous_with_a_rank_twice_or_two_models_is_a_doubt_and_no_l
     assert joined([claim(0), other]) == []
 
 
+def test_one_machine_by_two_names_is_one_node_though_its_agents_date_the_start_apart() -> None:
+    one = replace(claim(0), boot_id="b1", start=(7, 100.0))
+    again = replace(one, start=(7, 100.003))
+    assert joined([one, again, claim(1)]) == [(0, 2)]
+    assert joined([one, replace(again, start=(7, 101.0)), claim(1)]) == []
+
+
 def test_the_folder_of_a_model_may_differ_and_a_model_may_be_unknown() -> None:
     found = [claim(0, model="/data/Qwen"), claim(1, model="org/qwen"), claim(2, model=None)]
     assert joined([replace(each, nodes=3) for each in found]) == [(0, 1, 2)]

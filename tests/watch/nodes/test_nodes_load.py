@@ -238,6 +238,13 @@ def test_a_node_that_still_moves_says_that_another_one_stands() -> None:
     assert load(node(0, "progressing"), node(1, "slow")).told(0) is None
 
 
+def test_a_node_that_may_have_ended_before_the_other_is_not_passed_over() -> None:
+    seen = node(1, "dead", standing="dead", ended_s=50.0, ended_from_s=50.0, reason="killed")
+    unseen = node(0, "dead", standing="dead", ended_s=70.0, ended_from_s=40.0, reason="gone", cause="killed")
+    assert load(unseen, seen).judged.culprits == (0,)
+    assert load(replace(unseen, ended_from_s=60.0), seen).judged.culprits == (1,)
+
+
 def test_a_shutdown_is_called_one() -> None:
     ended = node(1, "dead", standing="dead", ended_s=50.0, reason="shut down", fault="shut_down")
     assert load(node(0), ended).sentence == "node 1 (gpu-b) was shut down"
