@@ -1,4 +1,4 @@
-"""What README.md says of keys, options and exit codes is what the program does."""
+"""What README.md and docs/ say of keys, options and exit codes is what the program does."""
 
 import re
 from pathlib import Path
@@ -12,18 +12,37 @@ from tui.app import key_table
 from tui.cli import app
 from tui.replay.ending import EXIT_CODES
 from tui.screens.keys import markdown
+from tui.transport.faults import TABLE
+from tui.transport.faults.notices import ROWS as NOTICES
 
-README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text("utf-8")
+# What it tells of: measurements name options of their own scripts.
+TOLD = "\n".join([README, *((DOCS / name).read_text("utf-8") for name in ("options.md", "ssh-options.md"))])
 FOREIGN = {
     "--all-groups", "--nnodes", "--node-rank", "--dist-init-addr", "--master-addr", "--master-port",
 }  # fmt: skip
 COMPLETION = ("install_completion", "show_completion")
 
 
-def test_the_table_of_keys_is_the_programs_own() -> None:
-    between = README.partition("compared by a test -->\n")[2].partition("<!-- end of keys -->")[0]
+def between(file: str, begin: str, end: str) -> str:
+    """Return what stands between two marks of a page of docs/."""
+    return (DOCS / file).read_text("utf-8").partition(begin)[2].partition(end)[0].strip()
 
-    assert between.strip() == markdown(key_table()).strip()
+
+def test_the_table_of_keys_is_the_programs_own() -> None:
+    shown = between("keys.md", "compared by a test -->\n", "<!-- end of keys -->")
+
+    assert shown == markdown(key_table()).strip()
+
+
+def test_the_keys_that_the_readme_puts_first_are_keys() -> None:
+    told = README.partition("## Keys\n")[2].partition("\n## ")[0]
+    names = set(re.findall(r"`([^`]+)`", told)) - {"docs/keys.md"}
+
+    assert names <= {name for key in key_table() for name in key.keys}
+    assert len(names) > 5
 
 
 def commands_of(command: click.Command) -> list[click.Command]:
@@ -32,8 +51,8 @@ def commands_of(command: click.Command) -> list[click.Command]:
     return [command, *(each for one in beneath for each in commands_of(one))]
 
 
-def test_every_option_that_it_names_exists() -> None:
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README.partition("## Troubleshooting")[0])) - FOREIGN
+def test_every_option_that_is_named_exists() -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TOLD)) - FOREIGN
     parameters = [
         each for one in commands_of(cast("click.Command", typer.main.get_command(app))) for each in one.params
     ]
@@ -65,13 +84,13 @@ def paths_of(path: str, command: click.Command) -> list[tuple[str, click.Command
 
 
 def test_the_table_of_options_has_all_of_all_commands() -> None:
-    between = README.partition("options: compared by a test -->\n")[2].partition("<!-- end of options -->")[0]
+    shown = between("options.md", "options: compared by a test -->\n", "<!-- end of options -->")
 
-    assert between.strip() == options_table()
+    assert shown == options_table()
 
 
-def test_every_variable_and_key_that_it_names_exists() -> None:
-    variables = set(re.findall(r"TMINUS_([A-Z_]+)", README)) - {"CONFIG"}
+def test_every_variable_and_key_that_is_named_exists() -> None:
+    variables = set(re.findall(r"TMINUS_([A-Z_]+)", TOLD)) - {"CONFIG"}
 
     assert {name.lower() for name in variables} <= set(settings.NAMES)
 
@@ -81,3 +100,30 @@ def test_its_exit_codes_are_those_of_wait() -> None:
     told = {outcome: int(code) for code, outcome in rows if code != "130"}
 
     assert told == EXIT_CODES
+
+
+def quoted(head: str) -> list[str]:
+    """Return the sentences in the first column of the table with this head, … for what differs."""
+    rows = README.partition(f"| {head} |")[2].partition("\n\n")[0].splitlines()[2:]
+    return [re.findall(r"`([^`]+)`", row)[0] for row in rows]
+
+
+def says(text: str, sentence: str) -> bool:
+    """Whether a row's text, with its places filled, could hold a sentence as README.md quotes it."""
+    plain = re.sub(r"\{[^}]*\}", "…", text)
+    pattern = ".*".join(re.escape(part) for part in sentence.split("…"))
+    return re.search(pattern, plain) is not None
+
+
+def test_the_sentences_of_a_failed_connection_are_those_of_the_program() -> None:
+    sentences = quoted("sentence")
+
+    assert len(sentences) >= 5
+    assert [each for each in sentences if not any(says(row.text, each) for row in TABLE.values())] == []
+
+
+def test_the_notices_on_the_way_to_a_host_are_those_of_the_program() -> None:
+    notices = quoted("notice")
+
+    assert len(notices) >= 3
+    assert [each for each in notices if not any(says(row.text, each) for row in NOTICES.values())] == []

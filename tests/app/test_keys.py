@@ -1,4 +1,4 @@
-"""Every key has an id, a meaning, and a line in the help and in the table for the README."""
+"""Every key has an id, a meaning, and a line in the help and in the table of docs/keys.md."""
 
 from collections import Counter
 

@@ -13,7 +13,7 @@ from tui.transport.ssh.options import IGNORED, KEPT, OF_SSH_ALONE, RESOLVED, is_
 pytestmark = pytest.mark.ssh
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
+PAGE = (HERE.parents[2] / "docs" / "ssh-options.md").read_text("utf-8")
 # Options that ssh -G prints only where they are set.
 SET = (
     "BindAddress ::1", "BindInterface lo", "CertificateFile /a", "ControlPath /a", "DynamicForward 1",
@@ -144,6 +144,18 @@ def test_what_is_left_to_ssh_is_what_differs_and_nobody_else_keeps(
     assert left_to_ssh({**usual, **answer}, usual) == alone
 
 
-def test_the_readme_names_what_is_left_to_ssh() -> None:
-    text = (ROOT / "README.md").read_text()
-    assert [name for name in options.OF_SSH_ALONE.values() if name not in text] == []
+def told(mark: str) -> dict[str, str]:
+    """Return the rows of one table of docs/ssh-options.md."""
+    table = PAGE.partition(f"<!-- {mark}: compared by a test -->\n")[2].partition("<!-- end -->")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", table, re.MULTILINE))
+
+
+def test_the_page_of_options_names_what_is_left_to_ssh() -> None:
+    left = PAGE.partition("## Left to ssh itself")[2].partition("\n## ")[0]
+    assert [name for name in options.OF_SSH_ALONE.values() if name not in left] == []
+    assert [name for name in RESOLVED if f"`{name}`" not in PAGE] == []
+
+
+def test_its_tables_are_those_of_the_program() -> None:
+    assert told("kept") == KEPT
+    assert told("without effect") == IGNORED
