@@ -1,5 +1,9 @@
 """Under which name the screen shows a host, and what is left of a recording that was hardly played."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from ssh_hosts import name_hosts
 from ssh_server import SshServer
@@ -42,3 +46,29 @@ def test_a_wait_on_a_terminal_says_once_why_the_host_is_lost(
     typed = at_terminal("wait", "dead", *options)
     assert typed.end() == 4
     assert typed.output.count("refused the connection") == 1
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+@pytest.mark.parametrize("inside", [(), ("--docker", "box")], ids=["host", "container"])
+def test_a_screen_over_a_host_that_is_not_reached_leaves_the_reason_once(
+    at_terminal: AtTerminal, ssh_server: SshServer, inside: tuple[str, ...]
+) -> None:
+    name_hosts(ssh_server, ["dead"], {"dead": ["Port 1"]})
+    typed = at_terminal("dead", *inside, "--ssh-config", ssh_server.config_file, "--no-record")
+    assert typed.end() == 4
+    left = typed.output.rpartition("\x1b[?1049l")[2]
+    assert left.count("refused the connection") == 1
+    assert "dead: dead" not in left
+
+
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+def test_a_wait_into_one_file_says_once_why_the_host_is_lost(ssh_server: SshServer, tmp_path: Path) -> None:
+    name_hosts(ssh_server, ["dead"], {"dead": ["Port 1"]})
+    options = ("--ssh-config", ssh_server.config_file, "--no-record", "--timeout", "30s")
+    command = [sys.executable, "-m", "tui", "wait", "dead", *options]
+    with (tmp_path / "both").open("w") as both:
+        done = subprocess.run(command, stdout=both, stderr=subprocess.STDOUT, timeout=60, check=False)
+    told = (tmp_path / "both").read_text()
+    assert (done.returncode, told.count("refused the connection")) == (4, 1)

@@ -61,6 +61,8 @@ def test_a_benchmark_is_refused_with_the_reason(tminus: Tminus, bare: SshServer,
 
     assert done.code == 4, done
     assert "python3 was not found on the host" in done.err
+    assert "name the URL alone to measure from here" in done.err
+    assert "requests" not in done.out
 
 
 def test_wait_without_a_port_says_at_once_that_it_needs_one(tminus: Tminus, bare: SshServer) -> None:
