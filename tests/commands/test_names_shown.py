@@ -1,13 +1,10 @@
 """Under which name the screen shows a host, and what is left of a recording that was hardly played."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from ssh_hosts import name_hosts
 from ssh_server import SshServer
 from tapes import load, tape
+from tminus_command import Tminus
 from typed_terminal import AtTerminal
 
 from tui.commands.replay_screen import NOTHING_YET, PlayerView
@@ -64,11 +61,8 @@ def test_a_screen_over_a_host_that_is_not_reached_leaves_the_reason_once(
 
 @pytest.mark.ssh
 @pytest.mark.xdist_group("ssh")
-def test_a_wait_into_one_file_says_once_why_the_host_is_lost(ssh_server: SshServer, tmp_path: Path) -> None:
+def test_a_wait_into_one_file_says_once_why_the_host_is_lost(tminus: Tminus, ssh_server: SshServer) -> None:
     name_hosts(ssh_server, ["dead"], {"dead": ["Port 1"]})
     options = ("--ssh-config", ssh_server.config_file, "--no-record", "--timeout", "30s")
-    command = [sys.executable, "-m", "tui", "wait", "dead", *options]
-    with (tmp_path / "both").open("w") as both:
-        done = subprocess.run(command, stdout=both, stderr=subprocess.STDOUT, timeout=60, check=False)
-    told = (tmp_path / "both").read_text()
-    assert (done.returncode, told.count("refused the connection")) == (4, 1)
+    code, told = tminus.into_one("wait", "dead", *options)
+    assert (code, told.count("refused the connection")) == (4, 1)

@@ -4,7 +4,6 @@ import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui import present
-from tui.events import Notice
 from widgets.values import GpuRow, LadderRung, Mood, ScreenValues
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB."
@@ -216,32 +215,6 @@ def test_the_load_before_is_remembered_while_the_next_is_on(host: WatchedHost) -
     shown = values(host)
     assert shown.header.clock == "T+ 0:03"
     assert shown.status.startswith("before this load: the server (pid 100) ended in capture")
-
-
-def test_the_end_before_gives_way_to_what_is_newer(host: WatchedHost) -> None:
-    host.loads_to_capture()
-    host.exits()
-    host.wait(5)
-    host.starts(pid=200)
-    host.wait(3)
-    host.happen(Notice(**host.when, level="warning", about="gpus", sentence="a GPU has fallen off"))
-    assert values(host).status == "a GPU has fallen off"
-
-
-def test_the_end_before_is_no_news_for_ever(host: WatchedHost) -> None:
-    host.loads_to_capture()
-    host.exits()
-    host.wait(5)
-    host.starts(pid=200)
-    host.wait(720)
-    assert "before this load" not in values(host).status
-
-
-def test_no_link_is_said_once_in_the_top_line(watched: Watch) -> None:
-    host = watched()
-    host.link("failed", "gpu-box refused the connection")
-    top = values(host).header
-    assert (top.link, top.phase) == ("", "no link")
 
 
 def test_several_servers_ask_for_a_choice(host: WatchedHost) -> None:
