@@ -283,13 +283,18 @@ class SomeOf:
     """Reads a few words of a set, each once, in the order in which they are given."""
 
     def __init__(self, choices: tuple[str, ...]) -> None:
-        self._one = OneOf(choices)
+        self._choices = choices
 
     def __call__(self, value: object) -> tuple[str, ...]:
         given = cast("list[object]", value) if isinstance(value, list) else str(value).split(",")
-        return tuple(
-            dict.fromkeys(self._one(word.strip() if isinstance(word, str) else word) for word in given)
-        )
+        return tuple(dict.fromkeys(self._read(word) for word in given))
+
+    def _read(self, value: object) -> str:
+        word = str(value).strip()
+        if word in self._choices:
+            return word
+        words, hint = _listed(self._choices), nearest(word, self._choices)
+        raise Wrong(f"must be {words}, or several of them with commas between, not {word!r}{hint}")
 
 
 def nearest(word: str, choices: tuple[str, ...]) -> str:

@@ -231,3 +231,13 @@ def _silence() -> None:
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
+
+
+def outputs_are_one() -> bool:
+    """Return whether standard output and standard error are one: a terminal, a file or a pipe."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        return True
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno()))
+    except OSError:  # one is closed, or no file at all
+        return False

@@ -33,7 +33,11 @@ async def test_a_snapshot_tells_host_gpus_servers_ladder_and_phase(
 def test_a_snapshot_of_an_unknown_host_is_4(tminus: Tminus) -> None:
     done = tminus.run("no-such-host.invalid", "--once", "--json", "--no-record")
 
-    assert (done.code, done.out) == (4, "")
+    assert (done.code, len(done.out.splitlines())) == (4, 1)
+    assert {key: done.last[key] for key in ("target", "host", "fault")} == {
+        "target": "no-such-host.invalid", "host": None, "fault": "dns",
+    }  # fmt: skip
+    assert f"tminus: {done.last['reason']}" in done.err
     assert done.err.count("\n") == 1
 
 

@@ -1,6 +1,7 @@
 """The command on a host without Python: what wait says there, how it ends, and what cannot be done."""
 
 import signal
+from typing import cast
 
 import pytest
 from bare_host import BareHost, gpu
@@ -61,6 +62,27 @@ def test_a_benchmark_is_refused_with_the_reason(tminus: Tminus, bare: SshServer,
 
     assert done.code == 4, done
     assert "python3 was not found on the host" in done.err
+    assert "name the URL alone to measure from here" in done.err
+    assert "requests" not in done.out
+
+
+def test_a_refused_benchmark_says_why_once_where_both_outputs_are_one(
+    tminus: Tminus, bare: SshServer, ready_port: int
+) -> None:
+    code, told = tminus.into_one(*arguments(bare, "bench", "--url", f"http://127.0.0.1:{ready_port}"))
+
+    assert (code, told.count("python3 was not found")) == (4, 1)
+    assert "name the URL alone to measure from here" in told
+
+
+def test_a_snapshot_waits_for_all_gpus_of_a_slow_driver(
+    tminus: Tminus, bare: SshServer, bare_host: BareHost
+) -> None:
+    bare_host.smi(*(gpu(index) for index in range(8)), row_s=0.5)
+    done = tminus.run(bare.host, "--ssh-config", bare.config_file, "--once", "--json")
+
+    assert done.code == 0, done
+    assert len(cast("list[object]", done.last["gpus"])) == 8
 
 
 def test_wait_without_a_port_says_at_once_that_it_needs_one(tminus: Tminus, bare: SshServer) -> None:

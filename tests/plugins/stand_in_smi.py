@@ -2,7 +2,8 @@
 
 ``gpus``: for each its cells by field ("[N/A]" where there is none), or a text printed in place of its row;
 ``refused`` fields end it with 2; ``code`` ends it after a round, with ``words`` printed before; ``silent``:
-it prints nothing. Like some versions of the real one it goes on when nobody reads it and outlives its parent.
+it prints nothing; ``row_s``: it takes so long for each row. Like some versions of the real one it goes on
+when nobody reads it and outlives its parent.
 """
 
 import json
@@ -25,7 +26,8 @@ def main(state_file: Path, arguments: list[str]) -> int:
         if refused:
             return put([f'Field "{refused[0]}" is not a valid field to query.', ""], 2)
         if not state.get("silent"):
-            put([row(gpu, fields, state.get("end", "")) for gpu in state["gpus"]], 0)
+            rows = [row(gpu, fields, state.get("end", "")) for gpu in state["gpus"]]
+            put_round(rows, state.get("row_s", 0.0))
         if "code" in state:
             return put(state.get("words", []), state["code"])
         time.sleep(interval_s)
@@ -34,6 +36,16 @@ def main(state_file: Path, arguments: list[str]) -> int:
 def row(gpu: "dict[str, str] | str", fields: list[str], end: str) -> str:
     """Return the line of one GPU."""
     return gpu if isinstance(gpu, str) else ", ".join(gpu.get(field, "[N/A]") for field in fields) + end
+
+
+def put_round(lines: list[str], row_s: float) -> None:
+    """Print lines in one write, or one by one where each takes its time, as of a slow driver."""
+    if not row_s:
+        put(lines, 0)
+        return
+    for line in lines:
+        put([line], 0)
+        time.sleep(row_s)
 
 
 def put(lines: list[str], code: int) -> int:

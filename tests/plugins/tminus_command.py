@@ -56,6 +56,20 @@ class Tminus:
         (self.folder / "none.toml").touch()
         return own | {"TMINUS_CONFIG": str(self.folder / "none.toml")} | places
 
+    def into_one(self, *arguments: str) -> tuple[int, str]:
+        """Run it to its end; return its exit code and both outputs, which went to one place."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tui", *arguments],
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start it and return at once."""
         return subprocess.Popen(

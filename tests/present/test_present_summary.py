@@ -68,7 +68,7 @@ def test_a_host_that_has_not_answered_yet_is_named_and_a_recording_has_no_host_t
     assert present.exit_summary(host.state, host.now, "gpu7") == ["tminus: gpu7: it had not answered yet"]
     host.link("failed", "gpu7 port 22 refused the connection")
     assert present.exit_summary(host.state, host.now, "gpu7") == [
-        "tminus: gpu7: gpu7 port 22 refused the connection"
+        "tminus: gpu7 port 22 refused the connection"
     ]
     assert present.exit_summary(host.state, host.now, unheard="nothing was played") == [
         "tminus: nothing was played"

@@ -40,3 +40,13 @@ def test_where_no_process_can_be_seen_a_server_is_not_known_instead_of_absent(ho
     assert header(host.state, host.now).phase == "no server"
     host.state.hello = replace(host.state.hello, python="")
     assert header(host.state, host.now).phase == "server not known"
+
+
+def test_on_a_host_that_was_named_it_is_not_said_to_name_one(watched: Watch) -> None:
+    host = watched()
+    host.hello()
+    host.driver("absent", "No NVIDIA driver was found here")
+    host.processes()
+    told = status(host.state, host.now, "gpu-box")
+    assert "no NVIDIA driver and no server there" in told
+    assert "tminus HOST" not in told

@@ -15,7 +15,7 @@ import pytest
 from tui.agent import wire
 from tui.requests import FollowRequest, ProbePlan, WatchRequest
 from tui.transport import bootstrap
-from tui.transport.bootstrap import Started, start
+from tui.transport.bootstrap import Started, died, start
 from tui.transport.bundle import agent_texts, bundle
 from tui.transport.local import local_opener
 from tui.transport.pipe import LinkFault, Opener, Pipe
@@ -215,3 +215,10 @@ def test_every_module_of_the_agent_travels_and_little_else() -> None:
     assert texts["tui"] == ""
     # A start over a link of 10 Mbit/s then takes an eighth of a second; the load generator is a third of it.
     assert len(bundle().body) < 155_000
+
+
+def test_a_missing_python_is_told_without_what_start_up_files_print() -> None:
+    errors = b"nvm is not compatible\ntput: No value for $TERM\nsh: 1: python3: not found\n"
+    sentence = died(127, b"Welcome\n", errors).sentence
+    assert "(it said: sh: 1: python3: not found)" in sentence
+    assert died(127, b"Welcome\n", b"").sentence.startswith("python3 was not found on the host: ")

@@ -1,6 +1,7 @@
 """What a diagnosis would touch, and when there is none: decided before the host is asked for anything."""
 
 import pytest
+from msgspec.structs import replace
 from watched_host import WatchedHost, process
 
 from tui.events import Process, Processes
@@ -53,6 +54,15 @@ def test_all_ranks_are_dumped_and_the_sentence_says_what_is_touched() -> None:
         "3 stack dumps, 10 s apart, of TP0 (pid 11), TP1 (pid 12) by py-spy where the host has it "
         "(they are not stopped); then NCCL RAS on port 28028, at most twice"
     )
+
+
+def test_without_python_on_the_host_that_is_the_reason_and_not_that_no_server_is_followed() -> None:
+    host = WatchedHost(WatchOptions())
+    host.hello()
+    assert host.state.hello is not None
+    host.happen(replace(host.state.hello, python=""))
+
+    assert "no python3" in str(wanted(host.state, host.mono))
 
 
 def test_only_the_quiet_ranks_are_dumped_while_others_move() -> None:

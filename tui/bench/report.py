@@ -130,6 +130,8 @@ def text_lines(result: BenchResult, server: ServerFigures = _UNKNOWN) -> list[st
     lines = wrapped(f"{result.outcome}: {result.sentence}")
     if result.completed and result.outcome != "cut":
         lines += [*wrapped(_rates(result)), "", *_table(result), ""]
+    if result.outcome == "failed" and result.duration_s is None and not result.completed + result.failed:
+        return lines  # no request was sent: there are no circumstances to tell of
     return [*lines, *_each_wrapped(_remarks(result, server))]
 
 

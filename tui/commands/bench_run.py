@@ -21,8 +21,9 @@ from tui.requests import BenchRequest, FollowRequest, ProveRequest
 from tui.runs.keeping import KeptRuns
 from tui.settings import Choices
 from tui.source import Source
-from tui.terminal import exit_signals
+from tui.terminal import exit_signals, outputs_are_one
 from tui.transport.clean import clean
+from tui.transport.faults import sentence_of
 from tui.transport.refused_bench import without_figures
 from tui.watch.options import WatchOptions
 from tui.watch.proving import prove_request
@@ -105,9 +106,19 @@ async def _run(choices: Choices, options: WatchOptions, workload: Workload) -> i
     if codes:
         return codes[0]
     if host.lost:
-        start.say(host.lost + start.host_hint(choices, host.fault))
+        _say_lost(host, choices, told=any(host.lost == each.sentence for each in chain.results))
         return LOST
     return max(exit_code(result) for result in chain.results)
+
+
+def _say_lost(host: Host, choices: Choices, *, told: bool) -> None:
+    """Say beside the output why the host is lost, unless that stands right above; and what helps."""
+    helps = sentence_of("shell_no_benchmark") if host.fault == "no_python" else ""
+    hint = start.host_hint(choices, host.fault)
+    if not told or choices.json or not outputs_are_one():
+        start.say(host.lost + (f"; {helps}" if helps else "") + hint)
+    elif helps or hint:
+        start.say(helps + hint if helps else host.lost + hint)
 
 
 class Chain:

@@ -25,8 +25,11 @@ from tui.watch.state import WatchState
 
 LONGEST_S = 7.0
 """A server of which nothing moves is called quiet after 5 s."""
+SHELL_S = 15.0
+"""Where nvidia-smi tells of the GPUs its first round may take 8 s, after some seconds to start."""
 CONNECT_S = 30.0
 LOST = 4
+NO_ANSWER = "the host did not answer"
 
 
 def run(choices: Choices) -> int:
@@ -43,7 +46,7 @@ async def _once(choices: Choices, asker: Asker | None) -> int:
     session, _ = await open_asked(choices, asker, recorded=False, always=True)
     looking = asyncio.create_task(_look(session.updates, session.state))
     try:
-        await asyncio.wait({looking}, timeout=CONNECT_S + LONGEST_S)
+        await asyncio.wait({looking}, timeout=CONNECT_S + SHELL_S)
         if looking.done():
             looking.result()
         return _tell(session, choices)
@@ -59,7 +62,7 @@ async def _once_each(choices: Choices, turns: Turns | None) -> int:
     ]
     try:
         await asyncio.gather(*(host.opened.wait() for host in hosts))
-        await asyncio.wait(looking, timeout=CONNECT_S + LONGEST_S)
+        await asyncio.wait(looking, timeout=CONNECT_S + SHELL_S)
         for task in looking:
             if task.done():
                 task.result()
@@ -75,8 +78,7 @@ def _tell_of(host: WatchedHost, load: LoadPart | None) -> int:
     state = host.session.state
     is_reached = state.hello is not None
     found = replace(snapshot(state, time.monotonic()), load=load) if is_reached else _unreached(host)
-    sys.stdout.write(of_target(encoded(found), host.name) + "\n")
-    sys.stdout.flush()
+    _print(of_target(encoded(found), host.name))
     if not is_reached:
         start.say(host.why_unreached())
     return 0 if is_reached else LOST
@@ -84,18 +86,18 @@ def _tell_of(host: WatchedHost, load: LoadPart | None) -> int:
 
 def _unreached(host: WatchedHost) -> Unreached:
     fault = host.fault
-    return Unreached(fault=fault.fault, reason=fault.sentence or "the host did not answer")
+    return Unreached(fault=fault.fault, reason=fault.sentence or NO_ANSWER)
 
 
 async def _look(updates: Updates, state: WatchState) -> None:
-    """Follow the watch until every part has been heard once, at most 7 s after the host answered."""
+    """Follow the watch until every part has been heard once, for a bounded time after the host answered."""
     until_s: float | None = None
     async for _ in updates():
         now_s = time.monotonic()
         if state.link.state == "failed":
             return
         if state.hello is not None and until_s is None:
-            until_s = now_s + LONGEST_S
+            until_s = now_s + (SHELL_S if state.without_python else LONGEST_S)
         if complete(state) or (until_s is not None and now_s >= until_s):
             return
 
@@ -105,12 +107,18 @@ def _tell(session: Session, choices: Choices) -> int:
     if link.state == "failed" and link.fault == "usage":
         raise UsageFault(link.sentence)
     if session.state.hello is None:
-        why = link.sentence or "the host did not answer"
+        why = link.sentence or NO_ANSWER
+        unreached = Unreached(fault=link.fault or "timeout", reason=why)
+        _print(of_target(encoded(unreached), choices.host or start.place_of(choices) or "url"))
         start.say(why + start.host_hint(choices, link.fault))
         return LOST
-    sys.stdout.write(encoded(snapshot(session.state, time.monotonic())) + "\n")
-    sys.stdout.flush()
+    _print(encoded(snapshot(session.state, time.monotonic())))
     return 0
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def encoded(found: Snapshot | Unreached) -> str:

@@ -30,6 +30,8 @@ class SessionView:
         self._session = session
         self._name = name
         self.width: int | None = None
+        self.is_lost = False
+        """Whether the screen ends because the host was never reached, which is said apart, once."""
         self._beside = present.Beside()
         self._drawn: tuple[tuple[int, int, int | None], ScreenValues] | None = None
 
@@ -38,7 +40,7 @@ class SessionView:
         now_s = time.monotonic()
         moment = (self._session.changes, int(now_s), self.width)
         if self._drawn is None or self._drawn[0] != moment:
-            values = present.present(self._session.state, now_s, self.width, self._beside)
+            values = present.present(self._session.state, now_s, self.width, self._beside, self._name)
             if self._name:
                 header = present.named(values.header, self._session.state, self._name)
                 values = replace(values, header=header)
@@ -100,7 +102,9 @@ class SessionView:
         return self._session.try_again()
 
     def exit_lines(self) -> Sequence[str]:
-        """Return what stays in the terminal."""
+        """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""
+        if self.is_lost:
+            return []
         return present.exit_summary(self._session.state, time.monotonic(), self._name)
 
 
@@ -161,6 +165,7 @@ async def follow(session: Session, app: TminusApp, view: SessionView, asker: Scr
         view.width = app.size.width
         link = session.state.link.state
         if link == "failed" and session.state.hello is None and not (asker is not None and asker.asked):
+            view.is_lost = True
             app.leave(LOST)
             return
         if asker is not None and link != "connecting":

@@ -29,7 +29,7 @@ class HostPart(Part, frozen=True, kw_only=True):
 
 
 class Unreached(Part, frozen=True, kw_only=True):
-    """The line of one of several hosts that was not reached: no host, and why, as in ``wait --json``."""
+    """The line of a host that was not reached: no host, and why, as in ``wait --json``."""
 
     host: None = None
     fault: str

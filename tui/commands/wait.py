@@ -17,7 +17,7 @@ from tui.events import AnyEvent, Notice
 from tui.replay.ending import EXIT_CODES, not_yet
 from tui.session import Session
 from tui.settings import Choices, UsageFault
-from tui.terminal import exit_signals
+from tui.terminal import exit_signals, outputs_are_one
 from tui.watch.state import WatchState
 from tui.watch.verdict.verdict import SEVERITY, Verdict, Word
 
@@ -53,7 +53,7 @@ class Printer:
     @property
     def is_beside(self) -> bool:
         """Whether what is said beside the output stands right under it, and need not say the same again."""
-        return not self._json and sys.stdout.isatty() and sys.stderr.isatty()
+        return not self._json and outputs_are_one()
 
     def elapsed_s(self) -> float:
         """Return the seconds since the command began."""

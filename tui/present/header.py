@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tui.engines.phase import Phase
+from tui.watch.load_end import End
 from tui.watch.meaning import Meaning
 from tui.watch.words import age_text, clock_text
 from widgets.values import Header, Mood
@@ -14,8 +15,19 @@ FAULT_WORDS = {
     "not_http": "not HTTP",
 }
 """What a person has to mend, as it is shown."""
+END_IS_NEWS_S = 300.0
+"""So long the end of the load before is told in the status line; the summary at the exit keeps it."""
 LASTING = "no_python"
 """A notice about that holds for the whole watch: it gives way to warnings alone."""
+
+NOTHING_HERE = (
+    "no NVIDIA driver and no server here: `tminus demo` shows a simulated load, "
+    "`tminus HOST` watches another machine"
+)
+NOTHING_THERE = (
+    "no NVIDIA driver and no server there: a server is shown as soon as it is started; one in a container "
+    "is seen from within it (--docker, --podman, --kubectl, --srun)"
+)
 
 
 def header(state: Meaning, client_now_s: float) -> Header:
@@ -133,41 +145,52 @@ def _link(state: Meaning, client_now_s: float) -> str:
     stale_s = link.stale_s(client_now_s)
     if stale_s is not None:
         return f"stale {age_text(stale_s)}"
-    return {"connecting": "connecting", "lost": "link lost", "failed": "no link", "closed": "closed"}.get(
-        link.state, ""
-    )
+    if link.state == "failed":  # the phase says it where there is no load
+        return "no link" if state.loading else ""
+    return {"connecting": "connecting", "lost": "link lost", "closed": "closed"}.get(link.state, "")
 
 
-def status(state: Meaning, client_now_s: float) -> str:
-    """Return the one sentence that matters beside the panes: link, missing host parts, the last end."""
+def status(state: Meaning, client_now_s: float, name: str = "") -> str:
+    """Return the one sentence that matters beside the panes: link, missing host parts, the last end.
+
+    ``name`` is what the person called the host, "" for this machine.
+    """
     link = state.link
     if link.state in ("connecting", "lost", "failed", "closed") and link.sentence:
         return link.sentence
-    end = state.last_end
-    if state.loading and end is not None and state.loads > 1:
-        return f"before this load: {end.reason}"
     if not state.loading and state.outcome is None:
-        return _nothing_here(state)
+        return _nothing_here(state, name)
     newest = state.notices[-1] if state.notices else None
-    if newest is not None and newest.level != "info":
-        return newest.sentence
     now_s = state.source_now(client_now_s)
+    end = _end_before(state, now_s)
+    if newest is not None and newest.level != "info" and (end is None or newest.mono_s > end.at_s):
+        return newest.sentence
     if now_s is not None and state.log_lag.is_far(now_s):
         return "the log is read far behind its writing: J jumps to its end"
     if state.dropped:
         return f"the link is slow: {state.dropped} samples were left out"
+    if end is not None:
+        return f"before this load: {end.reason}"
     lasting = next((each for each in state.notices if each.about == LASTING), newest)
     return lasting.sentence if lasting is not None else ""
 
 
-def _nothing_here(state: Meaning) -> str:
+def _end_before(state: Meaning, now_s: float | None) -> End | None:
+    """Return how the load before ended, while that is news: not for long, and not beside another death."""
+    end = state.last_end
+    if end is None or not state.loading or state.loads < 2 or state.log_failure is not None:
+        return None
+    if state.judged is not None and state.judged.word == "dead":
+        return None
+    is_old = now_s is not None and now_s - end.at_s > END_IS_NEWS_S
+    return None if is_old else end
+
+
+def _nothing_here(state: Meaning, name: str) -> str:
     """On a machine without a driver and a server, say what else there is to do."""
     if state.choice.kind == "several":
         return state.choice.sentence
     no_driver = state.driver is not None and state.driver.state == "absent"
     if no_driver and state.choice.sentence and not state.servers:
-        return (
-            "no NVIDIA driver and no server here: `tminus demo` shows a simulated load, "
-            "`tminus HOST` watches another machine"
-        )
+        return NOTHING_THERE if name else NOTHING_HERE
     return state.notices[-1].sentence if state.notices else ""

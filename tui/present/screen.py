@@ -13,12 +13,16 @@ from widgets.values import LogLine, ScreenValues, VerdictPanel
 
 
 def present(
-    state: Meaning, client_now_s: float, width: int | None = None, beside: Beside | None = None
+    state: Meaning,
+    client_now_s: float,
+    width: int | None = None,
+    beside: Beside | None = None,
+    name: str = "",
 ) -> ScreenValues:
     """Return what one paint needs, as of the client's monotonic time. Equal while nothing changes.
 
     ``width`` is the screen's in cells, where known: a wider one gets a longer history. ``beside`` saves the
-    work that was done for the paint before.
+    work that was done for the paint before. ``name`` is what the person called the host.
     """
     beside = beside or Beside()
     stale = state.link.stale_s(client_now_s) is not None
@@ -28,7 +32,7 @@ def present(
         ladder=ladder(state),
         log=log_panel(state, client_now_s),
         bench=bench_panel(state),
-        status=status(state, client_now_s),
+        status=status(state, client_now_s, name),
         alerts=state.alerts,
         phases=phase_panel(state, client_now_s),
         verdict=_verdict(state, client_now_s, beside),

@@ -23,7 +23,7 @@ def exit_summary(
     if state.shown is None and not state.loading and state.outcome is None:
         where = name or host_text(state)
         told = state.choice.sentence if state.hello is not None or not name else _not_heard(state)
-        return [f"tminus: {where}: {told}" if where else f"tminus: {unheard}"]
+        return [f"tminus: {with_name(where, told)}" if where else f"tminus: {unheard}"]
     lines = [
         _server(state, name or host_text(state)),
         _phases(state, client_now_s),
@@ -33,6 +33,13 @@ def exit_summary(
         _before(state),
     ]
     return [text for text in lines if text]
+
+
+def with_name(name: str, sentence: str) -> str:
+    """Return a sentence on a host under its name, which is not said twice where it begins with it."""
+    rest = sentence.removeprefix(name)
+    begins = rest != sentence and rest[:1] in (" ", ":", ",")
+    return sentence if begins else f"{name}: {sentence}"
 
 
 def _not_heard(state: Meaning) -> str:

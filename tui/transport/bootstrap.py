@@ -191,6 +191,8 @@ def died(status: int | None, noise: bytes, errors: bytes, place: str = ON_HOST) 
     """Return the fault of a process that ended before its agent said hello."""
     words = said(noise, errors)
     row = _row(status, words) if place == ON_HOST else _row_inside(status)
+    if row in ("no_python", "old_python"):  # what start-up files print beside it says nothing of that
+        words = " / ".join(line for line in words.split(" / ") if "python" in line.lower())
     return fault(row, place=place, it_said=words, status=status)
 
 

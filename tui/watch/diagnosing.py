@@ -13,6 +13,9 @@ from tui.watch.verdict.situation import Rank, Situation
 
 PIDS = 16
 """So many processes are looked into at most: each may take 3 s three times over."""
+WITHOUT_PYTHON = (
+    "there is no python3 (3.8 or newer) on the host: a diagnosis needs tminus' agent, which runs in it"
+)
 RAS_PORT = 28028
 _INIT = (Phase.LAUNCH, Phase.DISTRIBUTED)
 _LOOPBACK = ("", "localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0", "::", "[::]")
@@ -31,6 +34,8 @@ def wanted(state: Meaning, now_s: float | None) -> Wanted | str:
     """Return what a diagnosis would ask at a time of the host, or in one sentence why there is none."""
     if state.without_agent:
         return "a URL alone is watched: name a HOST to look into the server's processes"
+    if state.without_python:
+        return WITHOUT_PYTHON
     server = state.target
     moment = None if now_s is None else state.circumstances(now_s)
     if server is None or moment is None or state.link.state != "up":

@@ -5,7 +5,7 @@ from bare_host import gpu
 
 from tui.events import AnyEvent, GpuDetails, GpuDriver, GpuFacts, Gpus, GpuSample, Notice
 from tui.transport.plain_shell.clock import Moment
-from tui.transport.plain_shell.gpus import RETRY_S, SmiGpus
+from tui.transport.plain_shell.gpus import FIRST_QUIET_S, FIRST_ROUND_S, RETRY_S, SmiGpus
 from tui.transport.plain_shell.smi_words import FIRST_OUTPUT_S, SILENT_S
 
 
@@ -33,7 +33,8 @@ class Smi:
         for row in rows:
             line = row if isinstance(row, str) else ", ".join(row.get(f, "[N/A]") for f in self.fields)
             self.told += self.gpus.row(line, self.at)
-        self.now_s += wait_s
+        known = any(isinstance(event, Gpus) for event in self.told)
+        self.now_s += wait_s if known or not rows else max(wait_s, FIRST_QUIET_S + 0.1)
         self.told += self.gpus.pause(self.at)
 
     def end(self, code: int | None) -> None:
@@ -222,7 +223,7 @@ def test_its_silence_is_told_and_no_second_one_is_started(smi: Smi) -> None:
     assert len([event for event in smi.told if isinstance(event, GpuDriver)]) in (2, 3)
     smi.round(gpu(0))
     assert smi.driver().state == "ok"
-    smi.round(wait_s=SILENT_S + 2)
+    smi.round(wait_s=SILENT_S + 1)
 
     assert smi.driver().state == "silent"
     assert smi.driver().sentence.startswith("nvidia-smi has printed nothing for 18 s since its last line")
@@ -239,3 +240,27 @@ def test_facts_are_told_once_and_again_when_they_change(smi: Smi) -> None:
     facts = [event for event in smi.told if isinstance(event, GpuFacts)]
 
     assert [fact.gpus[0].power_limit_w for fact in facts] == [700.0, 350.0]
+
+
+def test_a_first_round_that_trickles_is_told_whole(smi: Smi) -> None:
+    """Eight GPUs of a slow driver, half a second each: never only those that came so far."""
+    for index in range(8):
+        row = gpu(index)
+        smi.told += smi.gpus.row(", ".join(row.get(f, "[N/A]") for f in smi.fields), smi.at)
+        for _ in range(5):
+            smi.now_s += 0.1
+            smi.told += smi.gpus.pause(smi.at)
+    assert smi.samples() == {}
+    smi.round(gpu(0), wait_s=0.0)
+    assert len(smi.samples()) == 8
+
+
+def test_a_first_round_without_end_is_told_after_a_while(smi: Smi) -> None:
+    begun_s = smi.now_s
+    while smi.now_s - begun_s <= FIRST_ROUND_S:
+        index = int(smi.now_s - begun_s)
+        row = gpu(index)
+        smi.told += smi.gpus.row(", ".join(row.get(f, "[N/A]") for f in smi.fields), smi.at)
+        smi.now_s += 1.0
+        smi.told += smi.gpus.pause(smi.at)
+    assert len(smi.samples()) > 1

@@ -34,6 +34,7 @@ async def test_an_unknown_key_is_refused_with_its_fingerprint_and_the_command_to
     assert "not known" in sentence
     assert f"ED25519 {_fingerprint(ssh_server.host_key)}" in sentence
     assert f"port {ssh_server.port}" in sentence
+    assert "take it with --accept-new, or add it by logging in once with: " in sentence
     assert sentence.endswith(f"ssh -F {ssh_server.config_file} -- lab")
     assert ssh_server.known_hosts.read_text() == ""
 

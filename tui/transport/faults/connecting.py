@@ -61,10 +61,10 @@ ROWS: dict[str, Row] = {
     # The host's key.
     "host_key_unknown": Row("host_key", False,
         "the host key of {where} is not known here: {algorithm} {fingerprint}; "
-        "if that is the host's own, add it by logging in once with: {command}"),
+        "if that is the host's own, {how}: {command}"),
     "host_key_unknown_plain": Row("host_key", False,
         "the host key of {where} is not known here: {algorithm} {fingerprint}; "
-        "if that is the host's own, add this line to {file}: {line}"),
+        "if that is the host's own, {how} {file}: {line}"),
     "host_key_declined": Row("host_key", False,
         "the host key of {where} was not agreed to: {algorithm} {fingerprint}; nothing was added"),
     "host_key_changed": Row("host_key", False,

@@ -20,6 +20,9 @@ _SHORTEST_NAME = 6
 _NAME = re.compile(
     r"(?:GPU|MIG)-[0-9a-fA-F-]{4,60}|[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]"
 )
+FIRST_ROUND_S = 8.0
+FIRST_QUIET_S = 2.0
+"""The first round ends as its first GPU comes again, or after so long: in all, and without a row."""
 _GPUS = 256
 _CELL = 256
 _TOLD = 256
@@ -93,7 +96,7 @@ class SmiGpus:
 
     def pause(self, at: Moment) -> Iterator[AnyEvent]:
         """Look at the time: a round that stays short is finished, and silence is told of."""
-        if self._round and at.mono_s - self._round_s > min(0.4, self._interval_ms / 2000):
+        if self._round and self._is_over(at):
             yield from self._finish_round(at)
         if not self._running:
             return
@@ -144,6 +147,16 @@ class SmiGpus:
         self._round_s = self._round_s if self._round else at.mono_s
         self._round[index] = row
         self._seen_s[index] = at.mono_s
+
+    def _is_over(self, at: Moment) -> bool:
+        """Say whether no further row of this round is to be expected.
+
+        How many the first has shows when the next begins: it may take its time where the driver is slow.
+        """
+        lasted_s = at.mono_s - self._round_s
+        if self._facts:
+            return lasted_s > min(0.4, self._interval_ms / 2000)
+        return lasted_s > FIRST_ROUND_S or at.mono_s - max(self._seen_s.values()) > FIRST_QUIET_S
 
     def _index(self, row: Row) -> int | None:
         """Return the GPU's place for the whole watch, None for what is no row."""

@@ -130,12 +130,19 @@ class HostKeyGate:
             place=place,
             known=_described(by) if by is not None else "none",
             command=self._command(judgement),
+            how=self._how_to_add(row),
             file=str(files[0]) if files else "a known_hosts file (UserKnownHostsFile names none)",
             line=f"{self.keys.name} {algorithm} {base64.b64encode(blob).decode()}",
             bits=bits,
             required=self._resolved.required_rsa_bits,
         )
         return False
+
+    def _how_to_add(self, row: str) -> str:
+        """Return how an unknown key is added; --accept-new does it where the configuration asks."""
+        by_hand = "add it by logging in once with" if row == "host_key_unknown" else "add this line to"
+        takes = self._resolved.strict == "ask" and self._resolved.known_hosts
+        return f"take it with --accept-new, or {by_hand}" if takes else by_hand
 
     def _command(self, judgement: Judgement) -> str:
         """Return what to type: log in by hand for an unknown key, remove the line of a changed one."""
