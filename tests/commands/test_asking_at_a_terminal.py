@@ -137,6 +137,35 @@ def test_a_question_that_is_given_up_leaves_the_terminal_as_it_was(
     assert typed.echoes
 
 
+@pytest.mark.parametrize(
+    ("limit", "keys", "told", "code"),
+    [("4s", "", "TIME-OUT after", 3), ("60s", "\x03", "LOST after", 130)],
+    ids=["time-out", "ctrl-c"],
+)
+def test_the_end_of_a_wait_has_a_line_of_its_own_behind_an_open_question(
+    at_terminal: AtTerminal,
+    ssh_server: SshServer,
+    tmp_path: Path,
+    limit: str,
+    keys: str,
+    told: str,
+    code: int,
+) -> None:
+    _locked(ssh_server, tmp_path)
+    ssh_server.client_key.unlink()
+    typed = at_terminal(*_wait(ssh_server.config_file), "--timeout", limit)
+    typed.until("Enter passphrase")
+    typed.until("': ")
+    typed.type(keys)
+
+    assert typed.end() == code
+    behind, first, *more = typed.output.splitlines()
+    assert behind == ""
+    assert told in first
+    assert "" not in more
+    assert typed.echoes
+
+
 def test_the_screen_starts_when_the_questions_are_answered(
     at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path
 ) -> None:

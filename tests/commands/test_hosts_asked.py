@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from asking_server import StartAskingServer, Wanted
 from made_up_person import Person
+from simulated_launch import launch
 from ssh_hosts import name_hosts, never_answering
 from ssh_server import SshServer, make_key, until
 from typed_terminal import AtTerminal
@@ -108,6 +109,70 @@ def test_a_host_that_is_asked_about_holds_up_no_other(
     typed.type("\x03")
 
     assert typed.end() == 130
+
+
+async def test_a_host_that_is_ready_beside_an_open_question_is_told_of_behind_its_answer(
+    at_terminal: AtTerminal, ssh_server: SshServer, tmp_path: Path, free_port: int
+) -> None:
+    _locked(ssh_server, tmp_path, "locked")
+    options = ("--ssh-config", ssh_server.config_file, "--port", str(free_port), "--no-record")
+    typed = at_terminal("wait", "locked", "local", *options, "--timeout", "80s")
+    await asyncio.to_thread(typed.until, PASSPHRASE)
+    engine = await launch(15.0, free_port)
+
+    def play() -> int:
+        typed.until("local is connected; Ctrl-D goes on without locked\r\n")
+        for _ in range(80):
+            typed.read()
+        assert "READY" not in typed.output
+        typed.type("open sesame\n")
+        return typed.end()
+
+    try:
+        assert await asyncio.to_thread(play) == 0
+    finally:
+        await engine.close()
+    lines = typed.output.splitlines()
+    assert [name for name in ("locked", "local") if any(f"{name}: READY" in line for line in lines)] == [
+        "locked",
+        "local",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "keys", "told", "code"),
+    [("8s", "", "TIME-OUT after", 3), ("60s", "\x03", "LOST after", 130)],
+    ids=["time-out", "ctrl-c"],
+)
+@pytest.mark.parametrize("apart", [False, True], ids=["terminal", "file"])
+def test_every_host_has_its_end_though_a_question_be_open(
+    at_terminal: AtTerminal,
+    ssh_server: SshServer,
+    tmp_path: Path,
+    limit: str,
+    keys: str,
+    told: str,
+    code: int,
+    *,
+    apart: bool,
+) -> None:
+    _locked(ssh_server, tmp_path, "locked", open=[])
+    out = tmp_path / "out" if apart else None
+    typed = at_terminal("wait", "locked", "open", *_arguments(ssh_server), "--timeout", limit, out=out)
+    typed.until(PASSPHRASE)
+    typed.until("': ")
+    typed.type(keys)
+
+    assert typed.end() == code
+    lines = (out.read_text() if out else typed.output).splitlines()
+    ends = [line for line in lines if told in line]
+    assert [[name in line for line in ends] for name in ("locked: ", "open: ")] == [
+        [True, False],
+        [False, True],
+    ]
+    assert lines[-2:] == ends
+    assert out or lines[0] == "" or "Ctrl-D goes on" in typed.output
+    assert typed.echoes
 
 
 def test_the_screen_starts_when_all_questions_are_answered_and_without_the_host_that_was_refused(

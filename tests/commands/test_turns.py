@@ -24,6 +24,9 @@ class Person:
     def tell_again(self, line: str, prompt: str) -> None:
         self.heard += [line, prompt]
 
+    def end_line(self) -> None:
+        self.heard.append("")
+
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         self.heard.append(prompt)
         self.answers.append(asyncio.get_running_loop().create_future())

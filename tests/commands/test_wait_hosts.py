@@ -2,19 +2,22 @@
 
 import asyncio
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from typing import cast
 
 import pytest
+from made_up_person import Person
 from simulated_launch import Launch
 from ssh_hosts import name_hosts
 from ssh_server import SshServer
 from tminus_command import Tminus
 from watched_host import SGLANG, Watch
 
+from tui.commands.turns import Turns
 from tui.commands.wait import Ending
-from tui.commands.wait_hosts import HostWait, attends, exit_code, until_decided
+from tui.commands.wait_hosts import HostWait, Lines, attends, exit_code, until_decided
 from tui.replay.ending import Outcome
 
 
@@ -89,6 +92,41 @@ def test_one_look_at_several_hosts_is_a_line_each_in_the_order_of_their_names(
     assert (dead["host"], dead["fault"]) == (None, "refused")
     assert str(dead["reason"]) in done.err
     assert done.err.startswith("tminus: dead: ")
+
+
+async def test_lines_of_all_hosts_wait_on_the_terminal_for_an_answer_and_keep_their_order(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    turns = Turns(Person("typed", thinks_s=0.02))
+    lines = Lines(turns)
+    asking = asyncio.create_task(turns.asker_of("a").ask("Password: ", echo=False))
+    await asyncio.sleep(0)
+    lines.write(["b: READY"])
+    lines.say("c: refused")
+    lines.catch_up()
+    assert tuple(capsys.readouterr()) == ("", "")
+    await asking
+    lines.write(["d: READY"])
+    assert tuple(capsys.readouterr()) == ("b: READY\nd: READY\n", "tminus: c: refused\n")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "file"])
+async def test_lines_are_printed_at_the_end_though_a_question_be_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    person = Person("typed", thinks_s=60.0)
+    lines = Lines(turns := Turns(person))
+    asking = asyncio.create_task(turns.asker_of("a").ask("Password: ", echo=False))
+    await asyncio.sleep(0)
+    lines.write(["b: READY"])
+    assert capsys.readouterr().out == ("" if is_terminal else "b: READY\n")
+    lines.finish()
+    assert capsys.readouterr().out == ("b: READY\n" if is_terminal else "")
+    assert person.told == ["a:", ""]
+    asking.cancel()
+    await asyncio.wait({asking})
 
 
 def test_a_signal_ends_all_of_them(tminus: Tminus) -> None:

@@ -29,6 +29,9 @@ class Person:
     def tell_again(self, line: str, prompt: str) -> None:
         self.told.append(f"{line} {prompt}")
 
+    def end_line(self) -> None:
+        self.told.append("")
+
     @property
     def prompts(self) -> list[str]:
         return [prompt for prompt, _ in self.asked]

@@ -58,6 +58,9 @@ class TerminalAsker:
 
     later = False
 
+    def __init__(self) -> None:
+        self._open: _Terminal | None = None
+
     def tell(self, line: str) -> None:
         """Say a line."""
         self._say(f"{line}\n")
@@ -65,6 +68,12 @@ class TerminalAsker:
     def tell_again(self, line: str, prompt: str) -> None:
         """Say one line while a question is open, and its prompt again; what was typed for it stays typed."""
         self._say(f"\n{line}\n{prompt}")
+
+    def end_line(self) -> None:
+        """End the line of an open prompt, so that what is printed next begins one of its own."""
+        if self._open is not None:
+            with suppress(OSError):  # the terminal is gone
+                self._open.end_line()
 
     def _say(self, text: str) -> None:
         with suppress(OSError):  # the terminal is gone
@@ -77,10 +86,12 @@ class TerminalAsker:
     async def ask(self, prompt: str, *, echo: bool) -> str | None:
         """Return what was typed, without its newline; None at the end of the input."""
         try:
-            with _terminal(echo=echo) as terminal:
-                return await terminal.answer(prompt)
+            with _terminal(echo=echo) as self._open:
+                return await self._open.answer(prompt)
         except (OSError, termios.error):
             return None  # the terminal is gone
+        finally:
+            self._open = None
 
 
 @contextmanager
@@ -105,6 +116,7 @@ class _Terminal:
         self._descriptor = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
         self._before = termios.tcgetattr(self._descriptor)
         self._unseen = False
+        self._ended = False
         self._told, self._tell = os.pipe()
 
     def prepare(self, *, echo: bool) -> None:
@@ -126,11 +138,17 @@ class _Terminal:
         except asyncio.CancelledError:
             os.write(self._tell, b"\n")
             await asyncio.wait({reading})
-            _write(self._descriptor, "\n")
+            self.end_line()
             raise
         if self._unseen or not line.endswith(b"\n"):
             _write(self._descriptor, "\n")
         return line.decode("utf-8", "replace").rstrip("\r\n") if line else None
+
+    def end_line(self) -> None:
+        """Go to a new line behind the prompt, once."""
+        if not self._ended:
+            self._ended = True
+            _write(self._descriptor, "\n")
 
     def restore(self) -> None:
         """Give the terminal its own modes back."""

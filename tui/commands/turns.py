@@ -21,6 +21,10 @@ class TerminalLike(Asker, Protocol):
         """Say one line while a question is open, and its prompt again; what was typed for it stays typed."""
         ...
 
+    def end_line(self) -> None:
+        """End the line of an open prompt, so that what is printed next begins one of its own."""
+        ...
+
 
 class Turns:
     """Who asks for all of the hosts: nothing of one comes between question and answer of another.
@@ -46,6 +50,10 @@ class Turns:
     def open(self) -> bool:
         """Whether a question is open."""
         return self._lock.locked()
+
+    def end_line(self) -> None:
+        """End the line of an open prompt: there will be no answer."""
+        self._asker.end_line()
 
     def asker_of(self, name: str) -> "HostAsker":
         """Return who asks for one host."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from tui.commands import records, start
-from tui.commands.ask import terminal_asker
+from tui.commands.ask import TerminalAsker, terminal_asker
 from tui.commands.records import AnyRecord, EndRecord, Outcome
 from tui.commands.report import Reporter, Talker, timed, words
 from tui.commands.turns import Turns
@@ -104,10 +104,10 @@ def run(choices: Choices) -> int:
 
         return asyncio.run(wait_hosts(choices, None if asker is None else Turns(asker), began_s))
     session = start.open_session(choices, asker=asker)
-    return asyncio.run(wait(session, choices, began_s))
+    return asyncio.run(wait(session, choices, began_s, asker))
 
 
-async def wait(session: Session, choices: Choices, began_s: float) -> int:
+async def wait(session: Session, choices: Choices, began_s: float, asker: TerminalAsker | None) -> int:
     """Print the watch until it is decided, the time is up or a signal comes; return the exit code."""
     printer = Printer(json=choices.json, began_s=began_s)
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -118,6 +118,8 @@ async def wait(session: Session, choices: Choices, began_s: float) -> int:
             await asyncio.wait({watching, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         code = stop.result() if stop.done() else None
         ended = watching.result() if watching.done() else cut_short(session.state, code, choices)
+        if asker is not None:
+            asker.end_line()
         tell_end(session.state, ended, printer, choices)
         return EXIT_CODES[ended.outcome] if code is None else code
     finally:

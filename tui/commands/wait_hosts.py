@@ -28,27 +28,58 @@ LOOK_S = 1.0
 
 
 class Lines:
-    """Writes lines to standard output; while a question is open they wait."""
+    """The lines of all hosts; what would stand on the terminal beside an open question waits for its end."""
 
     def __init__(self, turns: Turns | None) -> None:
         self._turns = turns
-        self._waiting: list[str] = []
+        self._waiting: list[Callable[[], None]] = []
 
     def write(self, lines: Iterable[str]) -> None:
-        """Print lines when nobody is being asked."""
-        self._waiting += lines
-        if self._waiting and (self._turns is None or not self._turns.open):
-            sys.stdout.write("".join(f"{line}\n" for line in self._waiting))
-            sys.stdout.flush()
-            self._waiting.clear()
+        """Print lines on standard output: while a question is open only where that is no terminal."""
+        text = "".join(f"{line}\n" for line in lines)
+        if not text:
+            return
+        if sys.stdout.isatty():
+            self._when_free(partial(_print, text))
+        else:
+            _print(text)
+
+    def say(self, sentence: str) -> None:
+        """Tell something beside the output, which is the terminal wherever a question can be open."""
+        self._when_free(partial(start.say, sentence))
+
+    def catch_up(self) -> None:
+        """Print what waited, unless a question is still open."""
+        if self._turns is None or not self._turns.open:
+            self._print_waiting()
+
+    def finish(self) -> None:
+        """Print what waited, though a question be open: it will not be answered any more."""
+        if self._turns is not None:
+            self._turns.end_line()
+        self._print_waiting()
+
+    def _when_free(self, print_it: Callable[[], None]) -> None:
+        self._waiting.append(print_it)
+        self.catch_up()
+
+    def _print_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each()
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 class HostPrinter(Printer):
     """Prints what changes of one host, under its name, until its wait has ended."""
 
-    def __init__(self, host: WatchedHost, turns: Turns | None, *, json: bool, began_s: float) -> None:
+    def __init__(self, host: WatchedHost, lines: Lines, *, json: bool, began_s: float) -> None:
         super().__init__(json=json, began_s=began_s, host=host.name)
-        self._lines = Lines(turns)
+        self._lines = lines
         self.closed = False
 
     def line(self, record: AnyRecord) -> str:
@@ -61,10 +92,10 @@ class HostPrinter(Printer):
 
     def say(self, sentence: str) -> None:
         """Tell something of this host beside the output."""
-        start.say(f"{self._host}: {sentence}")
+        self._lines.say(f"{self._host}: {sentence}")
 
     def write(self, lines: Iterable[str]) -> None:
-        """Print lines when nobody is being asked."""
+        """Print lines, at the latest when the question is over that is open."""
         if not self.closed:
             self._lines.write(lines)
 
@@ -75,14 +106,14 @@ class HostWait:
     def __init__(
         self,
         host: WatchedHost,
-        turns: Turns | None,
+        lines: Lines,
         began_s: float,
         told: Callable[[], Verdict | None] = lambda: None,
     ) -> None:
         self.host = host
         self._told = told
         self.ended: Ending | None = None
-        self._printer = HostPrinter(host, turns, json=host.choices.json, began_s=began_s)
+        self._printer = HostPrinter(host, lines, json=host.choices.json, began_s=began_s)
 
     @property
     def attends(self) -> bool:
@@ -120,19 +151,23 @@ def attends(state: WatchState) -> bool:
 async def wait_hosts(choices: Choices, turns: Turns | None, began_s: float) -> int:
     """Print the watches until each is decided, the time is up or a signal comes; return the exit code."""
     hosts = hosts_of(choices, turns)
-    joint = Joint(hosts, Lines(turns).write, began_s)
-    waits = [HostWait(host, turns, began_s, partial(joint.verdict, at)) for at, host in enumerate(hosts)]
+    lines = Lines(turns)
+    joint = Joint(hosts, lines.write, began_s)
+    waits = [HostWait(host, lines, began_s, partial(joint.verdict, at)) for at, host in enumerate(hosts)]
     stop: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     watching = [asyncio.create_task(each.run()) for each in waits]
     try:
         with exit_signals(lambda code: stop.done() or stop.set_result(code)):
-            await until_decided(waits, watching, stop, began_s + choices.timeout, joint)
+            await until_decided(waits, watching, stop, began_s + choices.timeout, joint, lines)
         code = stop.result() if stop.done() else None
         for each in waits:
             each.cut_short(code)
         return exit_code(waits) if code is None else code
     finally:
-        await let_all_go(watching, hosts)
+        try:
+            lines.finish()
+        finally:
+            await let_all_go(watching, hosts)
 
 
 async def until_decided(
@@ -141,6 +176,7 @@ async def until_decided(
     stop: "asyncio.Future[int]",
     until_s: float,
     joint: Joint | None = None,
+    lines: Lines | None = None,
 ) -> None:
     """Wait until each is decided, the time is up, or ``stop`` is set.
 
@@ -150,6 +186,8 @@ async def until_decided(
     while not stop.done():
         if joint is not None:
             joint.settle(waits)
+        if lines is not None:
+            lines.catch_up()
         open_ones = [(at, each) for at, each in enumerate(waits) if each.ended is None]
         left_s = until_s - time.monotonic()
         if not open_ones or left_s <= 0:

@@ -7,7 +7,7 @@ import pytest
 
 from tui.engines.phase import Phase
 from tui.engines.sglang import SGLANG
-from tui.watch.nodes.load import NO_SERVER, NOT_REACHED, NodesLoad, again, load_of, told_over
+from tui.watch.nodes.load import BLIND, NO_SERVER, NOT_REACHED, NodesLoad, again, load_of, told_over
 from tui.watch.nodes.node import Node, Standing
 from tui.watch.verdict.verdict import Verdict, Word
 
@@ -169,10 +169,22 @@ def test_a_node_on_no_watched_host_is_said_to_be_and_nothing_is_claimed_of_it() 
 
 def test_several_missing_nodes_are_counted() -> None:
     assert load(node(0), Node(1), Node(2)).missing == "nodes 1 and 2 of 3 are on no watched host"
-    vacant = (("gpu-b", NO_SERVER), ("gpu-c", NOT_REACHED))
-    assert load(node(0), Node(1), Node(2), vacant=vacant).missing == (
-        "nodes 1 and 2 of 3 are not found: gpu-b, gpu-c show no server yet"
-    )
+
+
+@pytest.mark.parametrize(
+    ("whys", "told"),
+    [
+        ((NO_SERVER, NO_SERVER), "no server on gpu-b, gpu-c yet"),
+        ((NOT_REACHED, NOT_REACHED), "gpu-b, gpu-c are not reached yet"),
+        ((NO_SERVER, NOT_REACHED), "no server on gpu-b yet, gpu-c is not reached yet"),
+        ((BLIND, BLIND), "gpu-b, gpu-c have no python3, without which no server is found"),
+    ],
+    ids=["no-server", "unreached", "both", "blind"],
+)
+def test_of_each_host_it_is_said_why_it_shows_no_server(whys: tuple[str, str], told: str) -> None:
+    vacant = tuple((name, why.format(name)) for name, why in zip(("gpu-b", "gpu-c"), whys, strict=True))
+    found = load(node(0), Node(1), Node(2), vacant=vacant)
+    assert found.missing == f"nodes 1 and 2 of 3 are not found: {told}"
 
 
 def test_a_node_whose_link_is_lost_is_not_known_and_not_gone() -> None:

@@ -1,6 +1,6 @@
 """What is said of the nodes of a load, and of who waits for whom."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tui.engines.phase import Phase
 from tui.watch.nodes.node import Node
@@ -105,11 +105,21 @@ def absence(node: Node, vacant: Vacant) -> str:
         return ", which has not started again"
     if not vacant:
         return ", which is on no watched host"
-    return (
-        f": {vacant[0][1]}"
-        if len(vacant) == 1
-        else f": {', '.join(name for name, _ in vacant)} show no server yet"
-    )
+    return f": {', '.join(_alike(vacant))}"
+
+
+def _alike(vacant: Vacant) -> Iterator[str]:
+    """Say of each host why it shows no server, once for all of which the same is to be said."""
+    names: dict[str, list[str]] = {}
+    for name, why in vacant:
+        same = " ".join("{}" if word == name else word for word in why.split(" "))
+        names.setdefault(same, []).append(name)
+    for same, of in names.items():
+        if len(of) == 1:
+            yield dict(vacant)[of[0]]
+            continue
+        several = same.replace("{} is ", "{} are ").replace("{} has ", "{} have ")
+        yield several.replace("{}", ", ".join(of))
 
 
 def not_found(nodes: Sequence[Node], vacant: Vacant, unknown: Vacant) -> str:
