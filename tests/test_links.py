@@ -69,3 +69,10 @@ def test_what_the_readme_leads_to_is_in_the_source_archive() -> None:
     tops = {f"/{page.split('/')[0]}" for page in PAGES}
 
     assert tops <= set(carried)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "CHANGELOG.md"])
+def test_no_line_but_those_of_tables_and_examples_is_wider_than_120(page: str) -> None:
+    lines = text_of(page).splitlines()
+
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
