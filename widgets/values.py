@@ -298,6 +298,7 @@ class LoadRow:
 
     ``name`` says what it is ("SGLang on 2 nodes"), ``load`` the phase where its slowest node stands, ``left``
     its time to ready, ``verdict`` one word, ``sentence`` who waits for whom or what is wrong with which node.
+    ``news`` is what that means: it is worth a note when this changes, never when it is empty.
     """
 
     name: str
@@ -307,6 +308,7 @@ class LoadRow:
     left: str = ""
     verdict: str = ""
     sentence: str = ""
+    news: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

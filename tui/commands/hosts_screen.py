@@ -14,7 +14,7 @@ from tui.commands.hosts import WatchedHost, hosts_of, let_all_go, none_left
 from tui.commands.screen import LOST, SessionView, name_of, theme_named
 from tui.commands.turns import Turns
 from tui.present.hosts import host_row
-from tui.present.nodes import load_row, over
+from tui.present.nodes import load_row, outcome_of, over, row_over, told_line
 from tui.present.verdict import told_of
 from tui.settings import Choices
 from tui.transport.asking import Asker
@@ -37,7 +37,7 @@ class HostTable:
         self._hosts = hosts
         self._moment: tuple[int, ...] = ()
         self._rows: list[HostRow] = []
-        self._alone: list[tuple[tuple[int, int, Verdict | None], HostRow] | None] = [None] * len(hosts)
+        self._alone: list[tuple[tuple[int, int, Verdict | None, bool], HostRow] | None] = [None] * len(hosts)
         self._loads: dict[int, NodesLoad] = {}
         self._alerts = LoadAlerts(len(hosts))
 
@@ -72,9 +72,10 @@ class HostTable:
     def _row(self, index: int, now_s: float) -> HostRow:
         host, known, load = self._hosts[index], self._alone[index], self._loads.get(index)
         told = None if load is None else load.told(index)
-        moment = (host.session.changes, int(now_s), told)
+        is_ready = load is not None and load.nodes[0].is_ready
+        moment = (host.session.changes, int(now_s), told, is_ready)
         if known is None or known[0] != moment:
-            made = host_row(host.session.state, now_s, host.name, told)
+            made = row_over(host_row(host.session.state, now_s, host.name, told), load, index)
             known = self._alone[index] = (moment, made)
         return known[1]
 
@@ -135,12 +136,13 @@ class HostView(SessionView):
         """Return what stays in the terminal; nothing of a host that was never reached: that is said apart."""
         if self._host.unreached:
             return []
-        lines = present.exit_summary(self._host.session.state, time.monotonic(), self._host.place)
+        told = outcome_of(self._table.load(self._index), self._index)
+        state, now_s = self._host.session.state, time.monotonic()
+        lines = present.exit_summary(state, now_s, self._host.place, elsewhere=told)
         joined = self._table.rows(self._index)[self._index].joined
         if joined is None or self._index != max(joined.members):
             return lines
-        told = "; ".join(text for text in (joined.load, joined.sentence) if text)
-        return [*lines, f"{joined.name}: {told}"]
+        return [*lines, f"{joined.name}: {told_line(replace(joined, verdict=''))}"]
 
 
 class Show:

@@ -3,7 +3,7 @@
 import msgspec
 
 from tui.commands.records import seconds
-from tui.present.nodes import load_row
+from tui.present.nodes import load_row, told_line
 from tui.watch.nodes.load import NodesLoad
 from tui.watch.nodes.node import Node
 from tui.watch.words import clock_text
@@ -93,13 +93,10 @@ def load_words(load: NodesLoad) -> str:
     """Return a load in a line for people."""
     row = load_row(load)
     hosts = ", ".join(node.host for node in load.nodes if node.host is not None)
-    said = [row.load, row.verdict.lower(), row.sentence]
     left = "" if load.left_s is None else f"ready in {clock_text(load.left_s)}"
-    return f"{row.name} ({hosts}): " + "; ".join(text for text in (*said, left) if text)
+    return f"{row.name} ({hosts}): {told_line(row, left)}"
 
 
 def news_of(load: NodesLoad) -> tuple[object, ...]:
     """Return what makes a load worth a line of its own once it changes."""
-    judged = load.judged
-    standing = tuple(node.standing for node in load.nodes)
-    return load.outcome, load.phase, judged.word, judged.waiting, judged.culprits, standing
+    return load.phase, *load.meaning

@@ -75,7 +75,8 @@ class Reporter:
 class Talker:
     """Says the same in lines for people, one a change."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "") -> None:
+        self._host = host
         self._choice = ""
         self._judged = False
 
@@ -93,7 +94,7 @@ class Talker:
         for record in found:
             if isinstance(record, VerdictRecord) and not self._news(record):
                 continue
-            yield words(record)
+            yield words(record, self._host)
 
     def _news(self, record: VerdictRecord) -> bool:
         """Say whether a verdict is worth a line: that it goes on is none before it did not."""
@@ -101,8 +102,11 @@ class Talker:
         return self._judged
 
 
-def words(record: AnyRecord) -> str:
-    """Return a record in words, empty for one that is said by another."""
+def words(record: AnyRecord, host: str = "") -> str:
+    """Return a record in words, empty for one that is said by another.
+
+    ``host`` is where a next step is to be taken, "" where there is one host alone.
+    """
     match record:
         case PlaceRecord() | ProbeRecord():
             return ""
@@ -112,13 +116,13 @@ def words(record: AnyRecord) -> str:
         case PhaseRecord():
             return f"phase {Phase(record.phase).words}" if record.phase else ""
         case VerdictRecord():
-            return verdict_words(record, record.t)
+            return verdict_words(record, record.t, host)
         case EndRecord():
-            return end_words(record)
+            return end_words(record, host)
 
 
-def verdict_words(part: JudgementPart, t: float) -> str:
-    """Return a verdict in a line as of ``t``, on the clock of its times."""
+def verdict_words(part: JudgementPart, t: float, host: str = "") -> str:
+    """Return a verdict in a line as of ``t``, on the clock of its times; ``host`` as for words."""
     begins = part.reason.startswith(part.verdict)
     said = [part.reason if begins else ": ".join(text for text in (part.verdict, part.reason) if text)]
     if part.until is not None:
@@ -127,24 +131,30 @@ def verdict_words(part: JudgementPart, t: float) -> str:
         return "; ".join(said)
     if part.cause:
         said.append(f"{part.cause} ({CONFIDENCE_WORDS[part.confidence or 'guess']})")
-    said += [f"next: {part.next_step}" if part.next_step else "", part.not_to_do]
+    said += [_next(part.next_step, host), part.not_to_do]
     return "; ".join(text for text in said if text)
 
 
-def end_words(end: EndRecord) -> str:
-    """Return the last line for people."""
+def _next(step: str, host: str) -> str:
+    """Return what to do next: what is copied into a shell says of which host it is meant."""
+    where = f"on {host}: " if host else ""
+    return f"next: {where}{step}" if step else ""
+
+
+def end_words(end: EndRecord, host: str = "") -> str:
+    """Return the last line for people; ``host`` as for words."""
     head = {"ready": "READY", "failed": "FAILED", "timeout": "TIME-OUT", "lost": "LOST"}[end.outcome]
     model = f" {end.model}" if end.model and end.outcome == "ready" else ""
     tail = f": {end.reason}" if end.reason else ""
     asked = "1 request" if end.attempts == 1 else f"{end.attempts} requests"
-    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} sent{tail}{_advice(end)}"
+    return f"{head}{model} after {end.elapsed_s:.1f} s, {asked} sent{tail}{_advice(end, host)}"
 
 
-def _advice(end: EndRecord) -> str:
+def _advice(end: EndRecord, host: str) -> str:
     if end.cause is not None:
         return f" ({end.cause.cause} {end.cause.next_step})"
     part = end.judgement
-    return f" (next: {part.next_step})" if part is not None and part.next_step else ""
+    return f" ({_next(part.next_step, host)})" if part is not None and part.next_step else ""
 
 
 def timed(t: float, text: str) -> str:

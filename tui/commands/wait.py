@@ -38,13 +38,17 @@ class Ending:
 
 
 class Printer:
-    """Writes what changes to standard output: words for people, or one JSON object a line."""
+    """Writes what changes to standard output: words for people, or one JSON object a line.
 
-    def __init__(self, *, json: bool, began_s: float) -> None:
+    ``host`` is the host that it is of, "" where there is one alone.
+    """
+
+    def __init__(self, *, json: bool, began_s: float, host: str = "") -> None:
         self._json = json
         self._began_s = began_s
+        self._host = host
         self._reporter = Reporter()
-        self._talker = Talker()
+        self._talker = Talker(host)
 
     @property
     def is_beside(self) -> bool:
@@ -69,7 +73,7 @@ class Printer:
 
     def end(self, record: EndRecord) -> None:
         """Print the last line."""
-        self.write([self.line(record) if self._json else self.told(record.t, words(record))])
+        self.write([self.line(record) if self._json else self.told(record.t, words(record, self._host))])
 
     def line(self, record: AnyRecord) -> str:
         """Return a record as it is printed with --json."""

@@ -47,22 +47,21 @@ class HostPrinter(Printer):
     """Prints what changes of one host, under its name, until its wait has ended."""
 
     def __init__(self, host: WatchedHost, turns: Turns | None, *, json: bool, began_s: float) -> None:
-        super().__init__(json=json, began_s=began_s)
-        self._name = host.name
+        super().__init__(json=json, began_s=began_s, host=host.name)
         self._lines = Lines(turns)
         self.closed = False
 
     def line(self, record: AnyRecord) -> str:
         """Return a record with the host that it is of."""
-        return records.of_target(super().line(record), self._name)
+        return records.of_target(super().line(record), self._host)
 
     def told(self, t: float, text: str) -> str:
         """Return a line that names its host."""
-        return timed(t, f"{self._name}: {text}")
+        return timed(t, f"{self._host}: {text}")
 
     def say(self, sentence: str) -> None:
         """Tell something of this host beside the output."""
-        start.say(f"{self._name}: {sentence}")
+        start.say(f"{self._host}: {sentence}")
 
     def write(self, lines: Iterable[str]) -> None:
         """Print lines when nobody is being asked."""

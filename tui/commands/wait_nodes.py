@@ -68,6 +68,7 @@ class Joint:
         self._tell()
         for load in self._found:
             decided_by(load, waits)
+        end_unfound(self._found, waits)
 
     def answered_for(self, index: int) -> bool:
         """Whether the node that answers for a host's load is watched too, so that it alone decides."""
@@ -77,17 +78,38 @@ class Joint:
 def decided_by(load: NodesLoad, waits: Sequence[Waited]) -> None:
     """End the waits for the nodes of a load: as failed where one has, as ready with the first."""
     of = {node.rank: waits[node.at] for node in load.nodes if node.at is not None}
-    failed = [(rank, each.ended) for rank, each in of.items() if each.ended is not None]
-    dead = next(((rank, ended) for rank, ended in failed if ended.outcome == "failed"), None)
     still = [each for each in of.values() if each.ended is None]
-    if dead is not None:
-        rank, ended = dead
-        told = load.sentence if load.outcome == "failed" else f"{load.nodes[rank].words}: {ended.reason}"
-        _end(still, Ending("failed", ended.fault, told, elsewhere=True))
+    failed = _failure(load, waits)
+    if failed is not None:
+        _end(still, failed)
         return
     head = of[0].ended if 0 in of else None
     if head is not None and head.outcome == "ready":
         _end((each for each in still if each.attends), Ending("ready", None, ATTENDS, elsewhere=True))
+
+
+def end_unfound(found: Sequence[NodesLoad], waits: Sequence[Waited]) -> None:
+    """End the waits for hosts on which nothing started of a load that has failed since: none can come.
+
+    Not where a node of another load, which still goes on, may yet start there.
+    """
+    lacking = [load for load in found if load.may_hold]
+    failures = [_failure(load, waits) for load in lacking]
+    if None in failures:
+        return
+    for load, failed in zip(lacking, failures, strict=True):
+        if failed is not None:
+            _end((waits[at] for at in load.may_hold if waits[at].ended is None), failed)
+
+
+def _failure(load: NodesLoad, waits: Sequence[Waited]) -> Ending | None:
+    """Return how a load fails the waits for its other nodes, None where the wait for none has failed."""
+    for node in load.nodes:
+        ended = None if node.at is None else waits[node.at].ended
+        if ended is not None and ended.outcome == "failed":
+            told = load.sentence if load.outcome == "failed" else f"{node.words}: {ended.reason}"
+            return Ending("failed", ended.fault, told, elsewhere=True)
+    return None
 
 
 def _end(waits: Iterable[Waited], ended: Ending) -> None:

@@ -40,6 +40,11 @@ def named(top: Header, state: Meaning, name: str) -> Header:
     return replace(top, host=name, own="" if alike else own)
 
 
+def known_at(state: Meaning, client_now_s: float) -> float | None:
+    """Return the host's time, no later than that of its last news where what is shown may be old."""
+    return state.source_now(client_now_s - (state.link.stale_s(client_now_s) or 0.0))
+
+
 def host_text(state: Meaning) -> str:
     """Return where the watch looks: the host, else the URL, "" before either is known."""
     if state.hello is not None:

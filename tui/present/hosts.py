@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tui.engines.phase import Phase
-from tui.present.header import engine_text, header, status
+from tui.present.header import engine_text, header, known_at, status
 from tui.present.verdict import MOODS
 from tui.watch.meaning import Meaning
 from tui.watch.verdict.verdict import Verdict
@@ -95,7 +95,7 @@ def _word(state: Meaning, client_now_s: float, told: Verdict | None) -> str:
 
 
 def _left(state: Meaning, client_now_s: float) -> str:
-    now_s = state.source_now(client_now_s)
+    now_s = known_at(state, client_now_s)
     if now_s is None or not state.loading or state.ready or state.phase in (Phase.FAILED, Phase.STOPPED):
         return ""
     found = state.estimate(now_s)

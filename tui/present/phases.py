@@ -3,6 +3,7 @@
 from tui.engines.generic import GENERIC
 from tui.engines.phase import Phase
 from tui.present.figures import gib
+from tui.present.header import known_at
 from tui.watch.eta import Estimate
 from tui.watch.meaning import Meaning
 from tui.watch.root_cause import Cause
@@ -26,7 +27,8 @@ def phase_panel(state: Meaning, client_now_s: float) -> PhasePanel:
         return PhasePanel(cells, sentence=told, mood=Mood.BAD)
     if state.ready:
         return PhasePanel(cells, mood=Mood.GOOD)
-    found = None if now_s is None else state.estimate(now_s)
+    known_s = known_at(state, client_now_s)
+    found = None if known_s is None else state.estimate(known_s)
     return PhasePanel(
         cells,
         fraction=None if now_s is None else _fraction(state, now_s),

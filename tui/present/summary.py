@@ -8,11 +8,17 @@ from tui.watch.words import clock_text
 
 
 def exit_summary(
-    state: Meaning, client_now_s: float, name: str = "", unheard: str = "no host was reached"
+    state: Meaning,
+    client_now_s: float,
+    name: str = "",
+    unheard: str = "no host was reached",
+    *,
+    elsewhere: str = "",
 ) -> list[str]:
     """Return at most six lines: host and server, phases, outcome, peak memory, benchmark, the load before.
 
-    ``name`` is what the person calls the host, ``unheard`` is said where nothing is known at all.
+    ``name`` is what the person calls the host, ``unheard`` is said where nothing is known at all,
+    ``elsewhere`` is the outcome where another host tells it.
     """
     if state.shown is None and not state.loading and state.outcome is None:
         where = name or host_text(state)
@@ -21,7 +27,7 @@ def exit_summary(
     lines = [
         _server(state, name or host_text(state)),
         _phases(state, client_now_s),
-        _outcome(state, client_now_s),
+        elsewhere or _outcome(state, client_now_s),
         _memory(state),
         _bench(state),
         _before(state),

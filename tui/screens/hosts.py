@@ -16,7 +16,7 @@ from tui.view import View
 from widgets.glyphs import Glyphs
 from widgets.hosts_pane import HostsPane
 from widgets.palette import Palette
-from widgets.values import HostRow, ScreenValues
+from widgets.values import HostRow, LoadRow, ScreenValues
 
 REFRESH_S = 0.5
 Rows = Callable[[], tuple[HostRow, ...]]
@@ -67,10 +67,12 @@ class HostScreen(MainScreen):
 
     def _signal(self, values: ScreenValues) -> None:
         before = {} if self._values is None else {row.name: row.alerts for row in self._values.hosts}
-        told = None if self._values is None else _of_load(self._values.hosts)
+        told = None if self._values is None else _load_of(self._values.hosts)
         super()._signal(values)
-        if _of_load(values.hosts) not in ("", told):
-            self.notes.add(values.time_of_day or time.strftime("%H:%M:%S"), _of_load(values.hosts))
+        load = _load_of(values.hosts)
+        if load is not None and load.sentence and load.news and (told is None or load.news != told.news):
+            when = values.time_of_day or time.strftime("%H:%M:%S")
+            self.notes.add(when, f"{load.name}: {load.sentence}")
         for row in values.hosts:
             if not row.shown and row.alerts > before.get(row.name, row.alerts):
                 self.app.bell()
@@ -101,10 +103,9 @@ class HostScreen(MainScreen):
             await self._switch(index)
 
 
-def _of_load(rows: Sequence[HostRow]) -> str:
-    """Return what is told of the load over several hosts that the shown one has a part in."""
-    joined = next((row.joined for row in rows if row.shown), None)
-    return "" if joined is None or not joined.sentence else f"{joined.name}: {joined.sentence}"
+def _load_of(rows: Sequence[HostRow]) -> LoadRow | None:
+    """Return the load over several hosts that the shown one has a part in."""
+    return next((row.joined for row in rows if row.shown), None)
 
 
 class HostsScreen(ModalScreen[int | None], inherit_bindings=False):

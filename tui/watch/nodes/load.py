@@ -1,7 +1,7 @@
 """A load over several hosts as one value: where it stands, how it is, who waits for whom."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tui.engines.base import Engine
@@ -12,11 +12,13 @@ from tui.watch.nodes.joining import Claim, claim_of, elsewhere, joined
 from tui.watch.nodes.node import Node, node_of
 from tui.watch.nodes.verdicts import Judged, judged
 from tui.watch.nodes.waits import alone_now, place_of
+from tui.watch.nodes.words import Vacant
 from tui.watch.verdict.verdict import SEVERITY, Verdict, Word
 
 NO_SERVER = "no server on {} yet"
 TO_CHOOSE = "{} has several servers, of which one is to be chosen"
 NOT_REACHED = "{} is not reached yet"
+NOT_LISTED = "no process list of {} yet"
 BLIND = "{} has no python3, without which no server is found"
 
 
@@ -27,8 +29,9 @@ class NodesLoad:
     ``nodes`` are all of its nodes by rank, those that are missing too. ``phase`` is where its slowest node
     stands (after the last capture where the first one does, READY once that one answers). ``outcome`` is
     ready with the first node, failed with any. ``left_s`` is the largest time to ready of its nodes.
-    ``judged`` says how it is and who waits for whom; ``missing`` what is to be said of nodes that are not
-    found or not heard, "" where there are none.
+    ``judged`` says how it is and who waits for whom; ``absent`` what is to be said of nodes that are not
+    found, ``missing`` that and of those that are not heard, "" where there are none. ``unknown``: whether a
+    node is absent cannot be told yet. ``may_hold`` are the places of hosts that may yet show an absent one.
     """
 
     engine: Engine
@@ -39,7 +42,10 @@ class NodesLoad:
     outcome: Literal["ready", "failed"] | None
     left_s: float | None
     judged: Judged
+    absent: str
     missing: str
+    unknown: bool = False
+    may_hold: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[str, int, tuple[str, int]]:
@@ -59,7 +65,21 @@ class NodesLoad:
     @property
     def sentence(self) -> str:
         """What matters most: who waits for whom, what is wrong with which node, which ones are missing."""
-        return self.judged.sentence or self.missing
+        judged = self.judged
+        if self.outcome == "failed" or judged.tells_missing or not self.missing:
+            return judged.sentence or self.missing
+        # That a node is not there is known; a guess comes after it.
+        both = (self.missing, judged.sentence) if judged.is_guess else (judged.sentence, self.missing)
+        return "; ".join(text for text in both if text)
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What is told of it without its figures: only a change of this is news."""
+        judged = self.judged
+        doing = tuple(self.nodes[rank].phase for rank in judged.culprits)
+        standing = tuple(node.standing for node in self.nodes)
+        told = judged.word, judged.cause.title, judged.waiting, judged.culprits
+        return self.outcome, *told, doing, standing, self.absent
 
     def told(self, at: int) -> Verdict | None:
         """Return the verdict for a host's screen where it is another one than that of the host alone."""
@@ -70,16 +90,16 @@ def loads(hosts: Sequence[tuple[str, Meaning]], client_now_s: float) -> tuple[No
     """Return the loads over several nodes among the hosts (name and state), as of the client's time."""
     claims = [claim_of(state) for _, state in hosts]
     groups = joined(claims)
-    vacant = tuple(
-        (name, why.format(name))
-        for (name, state), claim in zip(hosts, claims, strict=True)
-        if claim is None and (why := _vacant(state))
-    )
+    empty = [at for at, (_, state) in enumerate(hosts) if claims[at] is None and _vacant(state)]
+    vacant = tuple(_why(hosts[at]) for at in empty if not _is_unknown(hosts[at][1]))
+    unknown = tuple(_why(hosts[at]) for at in empty if _is_unknown(hosts[at][1]))
     whole = {at for group in groups if len(group) > 1 for at in group}
     found: list[NodesLoad] = []
     for group in groups:
         other = [at for at in elsewhere(claims, group) if at not in whole]
-        found.append(_load(hosts, group, (*vacant, *_apart(hosts, claims, other)), client_now_s))
+        seats = (*vacant, *_apart(hosts, claims, other)), unknown
+        load = _load(hosts, group, seats, client_now_s)
+        found.append(replace(load, may_hold=tuple(empty) if load.absent else ()))
     return tuple(found)
 
 
@@ -93,6 +113,17 @@ def _apart(
             yield hosts[at][0], f"{hosts[at][0]} has one that meets at {claim.meets}:{claim.port}"
 
 
+def _why(host: tuple[str, Meaning]) -> tuple[str, str]:
+    return host[0], _vacant(host[1]).format(host[0])
+
+
+def _is_unknown(state: Meaning) -> bool:
+    """Whether it is not known yet if a host that shows no server has one; one given up shows none."""
+    if state.hello is None:
+        return state.link.state not in ("lost", "failed")
+    return _vacant(state) == NOT_LISTED
+
+
 def _vacant(state: Meaning) -> str:
     """Return why a host shows no server though it may have one, with room for its name; "" where it does."""
     if state.shown is not None or state.url_alone:
@@ -101,13 +132,15 @@ def _vacant(state: Meaning) -> str:
         return NOT_REACHED
     if state.without_python:
         return BLIND
-    return TO_CHOOSE if state.choice.kind == "several" else NO_SERVER
+    if state.choice.kind == "several":
+        return TO_CHOOSE
+    return NO_SERVER if state.choice.sentence else NOT_LISTED
 
 
 def _load(
     hosts: Sequence[tuple[str, Meaning]],
     group: Sequence[int],
-    vacant: tuple[tuple[str, str], ...],
+    seats: tuple[Vacant, Vacant],
     client_now_s: float,
 ) -> NodesLoad:
     states = [hosts[at][1] for at in group]
@@ -123,7 +156,8 @@ def _load(
     clocks = {at: None if own_s is None else own_s - client_now_s for at, own_s in now_s.items()}
     model = next((state.model for state in states if state.model), None)
     meets = servers[0].arguments.rendezvous or ("", 0)
-    return load_of(servers[0].engine, nodes, vacant, model=model, meets=meets, clocks=clocks)
+    vacant, unknown = seats
+    return load_of(servers[0].engine, nodes, vacant, unknown=unknown, model=model, meets=meets, clocks=clocks)
 
 
 def again(nodes: Sequence[Node]) -> tuple[Node, ...]:
@@ -137,17 +171,20 @@ def again(nodes: Sequence[Node]) -> tuple[Node, ...]:
 def load_of(
     engine: Engine,
     nodes: tuple[Node, ...],
-    vacant: tuple[tuple[str, str], ...] = (),
+    vacant: Vacant = (),
     *,
+    unknown: Vacant = (),
     model: str | None = None,
     meets: tuple[str, int] = ("", 0),
     clocks: dict[int, float | None] | None = None,
 ) -> NodesLoad:
     """Return what nodes mean together. ``vacant`` are hosts that may yet show a missing one, and why not yet.
 
+    ``unknown`` are those of which it is not known yet whether they show one, and why.
     ``clocks`` say by how many seconds a host's clock is ahead of the client's, by the place of the host.
     """
-    found = judged(engine, nodes, vacant, meets, clocks or {})
+    absent = words.not_found(nodes, vacant, unknown)
+    found = judged(engine, nodes, () if unknown else vacant, meets, clocks or {}, absent)
     dead = next((node for node in nodes if node.rank == found.ended), None)
     return NodesLoad(
         engine=engine,
@@ -158,7 +195,9 @@ def load_of(
         outcome="failed" if dead is not None else "ready" if nodes[0].standing == "ready" else None,
         left_s=_left_s(nodes, found),
         judged=found,
-        missing=words.missing(nodes, vacant),
+        absent=absent,
+        missing="; ".join([*filter(None, [absent]), *words.unheard(nodes)]),
+        unknown=bool(unknown) and any(node.standing == "missing" for node in nodes),
     )
 
 

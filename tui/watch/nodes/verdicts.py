@@ -23,7 +23,8 @@ class Judged:
 
     ``sentence`` is "" where there is nothing to say beside the word. ``waiting`` and ``culprits`` are ranks
     of nodes, ``ended`` that of the node that ended first (None: none has). ``told`` are the verdicts for the
-    screens of hosts, by their places, that are not those of the hosts alone.
+    screens of hosts, by their places, that are not those of the hosts alone. ``is_guess``: the sentence is
+    no more than a guess; ``tells_missing``: it says which node is missing or not heard.
     """
 
     word: Word | None
@@ -33,19 +34,33 @@ class Judged:
     culprits: tuple[int, ...] = ()
     ended: int | None = None
     told: tuple[tuple[int, Verdict], ...] = ()
+    is_guess: bool = False
+    tells_missing: bool = False
 
 
 def judged(
-    engine: Engine, nodes: Sequence[Node], vacant: Vacant, meets: tuple[str, int], clocks: Clocks
+    engine: Engine,
+    nodes: Sequence[Node],
+    vacant: Vacant,
+    meets: tuple[str, int],
+    clocks: Clocks,
+    absent: str = "",
 ) -> Judged:
-    """Return how a load is as of now. ``clocks`` say how far each host's clock is ahead, by its place."""
+    """Return how a load is as of now. ``clocks`` say how far each host's clock is ahead, by its place.
+
+    ``absent`` says which nodes are not found.
+    """
     dead = _first_dead(nodes)
     if dead is not None:
         return _ended(nodes, dead, clocks)
     if nodes[0].is_ready:
         return _ready(nodes)
     found = waits(engine, nodes, vacant=bool(vacant))
-    return _waited(nodes, found, vacant, meets, clocks) if found is not None else _worst(nodes)
+    return (
+        _waited(nodes, found, vacant, meets, clocks)
+        if found is not None
+        else _worst(nodes, absent if vacant else "")
+    )
 
 
 def _first_dead(nodes: Sequence[Node]) -> Node | None:
@@ -68,9 +83,9 @@ def _blame(node: Node) -> tuple[bool, bool, bool, int]:
 def _ended(nodes: Sequence[Node], dead: Node, clocks: Clocks) -> Judged:
     sentence = words.ended(dead)
     told_of = dead.verdict
-    why = Cause(dead.cause, dead.next_step, "")
+    why = Cause(dead.cause, words.on_host(dead, dead.next_step), "")
     if not dead.cause and told_of is not None:
-        why = Cause(told_of.cause, told_of.next_step, told_of.not_to_do)
+        why = _cause_on(dead, told_of)
     told: list[tuple[int, Verdict]] = []
     for node in nodes:
         if node.at is not None and node.standing == "dead" and node is not dead and node.verdict is not None:
@@ -119,8 +134,7 @@ def _ready(nodes: Sequence[Node]) -> Judged:
     head, *others = nodes
     for node, own in _verdicts(others):
         if own.word == "suspended":
-            cause = Cause(own.cause, own.next_step, own.not_to_do)
-            return Judged(own.word, f"{node.words} is {own.sentence}", cause, (), (node.rank,))
+            return Judged(own.word, f"{node.words} is {own.sentence}", _cause_on(node, own), (), (node.rank,))
     found = head.verdict
     if head.heard and found is not None and SEVERITY[found.word] > 0:
         return Judged(found.word, f"{head.words}: {found.sentence}")
@@ -152,7 +166,8 @@ def _waited(
     if word is None:
         # Of one that is not there nothing is known: then it is as those that wait see it.
         word = _worst_word(nodes[rank] for rank in found.waiting) or "quiet"
-    told = Judged(word, sentence, cause, found.waiting, found.culprits)
+    tells = found.kind in ("missing", "unheard")
+    told = Judged(word, sentence, cause, found.waiting, found.culprits, tells_missing=tells)
     shown = (*_of_waiting(nodes, told, clocks), *_of_culprits(nodes, found))
     return replace(told, told=shown)
 
@@ -182,14 +197,11 @@ def _of_culprits(nodes: Sequence[Node], found: Waits) -> Iterator[tuple[int, Ver
     for rank in found.culprits:
         node = nodes[rank]
         if node.at is not None and node.verdict is not None and node.standing == "loading":
-            joint = "; " if ":" in node.verdict.sentence else ": "
-            yield (
-                node.at,
-                replace(node.verdict, sentence=f"{node.verdict.sentence}{joint}{who} {verb} for this node"),
-            )
+            told = _joined(node.verdict.sentence, f"{who} {verb} for this node")
+            yield node.at, replace(node.verdict, sentence=told)
 
 
-def _worst(nodes: Sequence[Node]) -> Judged:
+def _worst(nodes: Sequence[Node], absent: str) -> Judged:
     """Nobody waits for anybody: the load is as the worst of its nodes that are heard."""
     heard = [(node, node.verdict) for node in nodes if node.heard and node.verdict is not None]
     if not heard:
@@ -197,9 +209,33 @@ def _worst(nodes: Sequence[Node]) -> Judged:
     node, own = max(heard, key=lambda pair: SEVERITY[pair[1].word])
     if SEVERITY[own.word] == 0:
         return Judged(own.word)
-    cause = Cause(own.cause, own.next_step, own.not_to_do)
-    told = tuple(_beside(nodes, node, own))
-    return Judged(own.word, f"{node.words}: {own.sentence}", cause, (), (node.rank,), told=told)
+    told = (*_beside_guesses(nodes, absent), *_beside(nodes, node, own))
+    is_guess = own.confidence == "guess"
+    return Judged(
+        own.word,
+        f"{node.words}: {own.sentence}",
+        _cause_on(node, own),
+        (),
+        (node.rank,),
+        told=told,
+        is_guess=is_guess,
+    )
+
+
+def _beside_guesses(nodes: Sequence[Node], absent: str) -> Iterator[tuple[int, Verdict]]:
+    """Say on the screens of nodes that do nothing, for all that is known, which node is not there."""
+    for node, own in _verdicts(nodes):
+        if absent and node.at is not None and node.stands and own.confidence == "guess":
+            yield node.at, replace(own, sentence=_joined(own.sentence, absent))
+
+
+def _joined(sentence: str, more: str) -> str:
+    return f"{sentence}{'; ' if ':' in sentence else ': '}{more}"
+
+
+def _cause_on(node: Node, own: Verdict) -> Cause:
+    """Return the cause of a node's verdict for a line that is of no host: its next step says on which."""
+    return Cause(own.cause, words.on_host(node, own.next_step), own.not_to_do)
 
 
 def _beside(nodes: Sequence[Node], one: Node, own: Verdict) -> Iterator[tuple[int, Verdict]]:
@@ -208,5 +244,4 @@ def _beside(nodes: Sequence[Node], one: Node, own: Verdict) -> Iterator[tuple[in
         return
     for node, other in _verdicts(nodes):
         if node.at is not None and node is not one:
-            joint = "; " if ":" in other.sentence else ": "
-            yield node.at, replace(other, sentence=f"{other.sentence}{joint}{one.words} is {own.word}")
+            yield node.at, replace(other, sentence=_joined(other.sentence, f"{one.words} is {own.word}"))

@@ -60,8 +60,12 @@ def cause_of(waits: Waits, nodes: Sequence[Node], meets: tuple[str, int]) -> Cau
     told = first.verdict
     if told is None or not first.heard or first.moves:
         return NONE
-    next_step = f"on {first.host}: {told.next_step}" if told.next_step else ""
-    return Cause(told.cause, next_step, told.not_to_do)
+    return Cause(told.cause, on_host(first, told.next_step), told.not_to_do)
+
+
+def on_host(node: Node, next_step: str) -> str:
+    """Return what to do on a node's host as it is said elsewhere: "on gpu-b: kill -CONT 7"."""
+    return f"on {node.host}: {next_step}" if next_step and node.host is not None else next_step
 
 
 def listed(nodes: Sequence[Node]) -> str:
@@ -108,18 +112,26 @@ def absence(node: Node, vacant: Vacant) -> str:
     )
 
 
-def missing(nodes: Sequence[Node], vacant: Vacant) -> str:
-    """Return what is to be said of nodes that are not found or not heard, "" where there are none."""
+def not_found(nodes: Sequence[Node], vacant: Vacant, unknown: Vacant) -> str:
+    """Return what is to be said of nodes that are not found, "" where there are none."""
     away = [node for node in nodes if node.standing == "missing"]
-    told: list[str] = []
-    if away:
-        told.append(f"{listed(away)} of {len(nodes)} {_away(away, vacant)}")
-    told += [
+    if not away:
+        return ""
+    if unknown and any(node.host is None for node in away):
+        verb = "is" if len(away) == 1 else "are"
+        told = f"{verb} not known yet: {', '.join(why for _, why in unknown)}"
+    else:
+        told = _away(away, vacant)
+    return f"{listed(away)} of {len(nodes)} {told}"
+
+
+def unheard(nodes: Sequence[Node]) -> list[str]:
+    """Return what is to be said of each node that is not heard."""
+    return [
         f"{node.words} was last heard {age_text(node.unheard_s or 0.0)} ago"
         for node in nodes
         if node.standing == "unheard"
     ]
-    return "; ".join(told)
 
 
 def _away(away: Sequence[Node], vacant: Vacant) -> str:
