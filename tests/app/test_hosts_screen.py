@@ -12,7 +12,7 @@ from tui.app import HostsApp, TminusApp
 from tui.screens.hosts import HostsScreen
 from tui.view import StillView
 from widgets.line_widget import LineWidget
-from widgets.values import HostRow, LogLine, Mood, ScreenValues
+from widgets.values import HostRow, LoadRow, LogLine, Mood, ScreenValues
 
 NAMES = ("gpu-a", "gpu-b", "gpu-c")
 
@@ -216,3 +216,25 @@ async def test_with_one_host_the_keys_of_several_do_nothing_and_are_not_named(vi
 
 def test_what_stays_in_the_terminal_is_a_block_of_each_host(hosts: Hosts) -> None:
     assert HostsApp(hosts.views).exit_lines() == [f"{name} was left" for name in NAMES]
+
+
+async def test_a_load_over_several_hosts_is_noted_when_its_meaning_changes_and_not_its_figures(
+    hosts: Hosts,
+) -> None:
+    app = HostsApp(hosts.views)
+    load = LoadRow("SGLang on 2 nodes", (0, 1), Mood.WARNING)
+    told = (
+        ("", ()),
+        ("not known yet", ()),
+        ("quiet for 0:32", (1,)),
+        ("quiet for 0:33", (1,)),
+        ("dead", (2,)),
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        for sentence, news in told:
+            hosts.change(0, joined=replace(load, sentence=sentence, news=news))
+            await settle(pilot, app)
+        notes = "\n".join("".join(span.text for span in line) for line in app.main.notes.body(80))
+    assert notes.count("SGLang on 2 nodes: ") == 2
+    assert "quiet for 0:32" in notes
+    assert "SGLang on 2 nodes: dead" in notes

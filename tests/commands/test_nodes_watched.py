@@ -1,7 +1,7 @@
 """One load over two hosts with process trees of their own, watched through a real sshd."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from tminus_command import Tminus
 
 from tui.commands.hosts_screen import LoadAlerts
 from tui.commands.wait import Ending
-from tui.commands.wait_nodes import ATTENDS, Waited, decided_by
+from tui.commands.wait_nodes import ATTENDS, Waited, decided_by, end_unfound
 from tui.engines.phase import Phase
 from tui.engines.sglang import SGLANG
 from tui.watch.nodes.load import NodesLoad, load_of
@@ -75,6 +75,24 @@ def test_who_waits_for_whom_is_told_and_a_node_that_dies_ends_the_wait_for_all_o
     assert (dead["waits_for"], dead["ready"]) == ([1], False)
 
 
+@pytest.mark.ssh
+@pytest.mark.xdist_group("ssh")
+def test_a_node_that_dies_before_the_other_one_was_started_ends_the_wait(
+    tminus: Tminus, ssh_server: SshServer, two_hosts: list[NodeHost]
+) -> None:
+    first, _ = two_hosts
+    first.start(0, "capture", "waits")
+    options = ("--json", "--timeout", "80s", "--ssh-config", ssh_server.config_file)
+    process = tminus.start("wait", "gpu-a", "gpu-b", *options)
+    tminus.until(process, '"event":"load"', "node 1 of 2 is not found: no server on gpu-b yet")
+    first.kill()
+    done = tminus.end(process)
+    assert done.code == 1
+    ends = {str(each["target"]): each for each in done.objects if each["event"] == "end"}
+    assert ends["gpu-b"]["outcome"] == ends["gpu-a"]["outcome"] == "failed"
+    assert str(ends["gpu-b"]["reason"]).startswith("node 0 (gpu-a) is dead: the server (pid ")
+
+
 # Who decides for whom.
 
 
@@ -128,6 +146,26 @@ def test_a_verdict_that_was_asked_to_end_the_wait_ends_it_for_all_nodes() -> Non
 
 def test_a_host_that_was_lost_decides_for_no_other_one() -> None:
     assert decide(load(node(0), node(1)), Wait(), Wait(Ending("lost", "timeout", ""))) == [None, "lost"]
+
+
+def unfound(*waits: Wait, others: tuple[NodesLoad, ...] = ()) -> list[str | None]:
+    """Let node 0 on the first host fail while nothing started on the others."""
+    found = replace(load(node(0, "dead", "killed"), Node(1)), may_hold=tuple(range(1, len(waits))))
+    end_unfound((found, *others), cast("list[Waited]", waits))
+    return [None if each.ended is None else each.ended.outcome for each in waits]
+
+
+def test_a_node_that_dies_ends_the_wait_for_the_host_whose_node_was_never_found() -> None:
+    waits = [Wait(Ending("failed", "died", "killed")), Wait()]
+    assert unfound(*waits) == ["failed", "failed"]
+    assert waits[1].ended == Ending("failed", "died", "node 0 (gpu-0) is dead: killed", elsewhere=True)
+
+
+def test_the_wait_for_a_host_without_a_server_goes_on_while_it_may_be_of_a_load_that_does() -> None:
+    other = replace(load(node(0), Node(1)), may_hold=(1,))
+    other = replace(other, nodes=(replace(other.nodes[0], at=2), other.nodes[1]))
+    assert unfound(Wait(Ending("failed", "died", "")), Wait(), Wait(), others=(other,))[1] is None
+    assert unfound(Wait(), Wait()) == [None, None]
 
 
 # The bell.

@@ -6,9 +6,11 @@ from tui.commands.records import (
     AnyRecord,
     CausePart,
     EndRecord,
+    JudgementPart,
     PhaseRecord,
     ProbeRecord,
     ReadinessRecord,
+    VerdictRecord,
     line,
 )
 from tui.commands.report import Reporter, Talker, end_words, words
@@ -113,6 +115,19 @@ def test_the_end_of_a_failed_load_says_its_cause_and_what_to_do() -> None:
     assert end_words(end) == "FAILED after 2.5 s, 9 requests sent: it ended (No memory. Give less.)"
     assert '"cause":{"kind":"oom_kv"' in line(end)
     assert "cause" not in line(msgspec.structs.replace(end, cause=None))
+
+
+def test_what_to_do_next_names_the_host_where_there_are_several() -> None:
+    part = JudgementPart(verdict="suspended", reason="suspended: TP1 (pid 7)", next_step="kill -CONT 7")
+    end = EndRecord(
+        t=2.5, outcome="failed", phase=None, verdict="suspended", fault="suspended", elapsed_s=2.5,
+        attempts=9, model="m", reason="it stands", judgement=part,
+    )  # fmt: skip
+
+    assert words(end, "gpu-b").endswith("it stands (next: on gpu-b: kill -CONT 7)")
+    assert words(end).endswith("it stands (next: kill -CONT 7)")
+    told = VerdictRecord(t=1.0, **msgspec.structs.asdict(part))
+    assert words(told, "gpu-b") == "suspended: TP1 (pid 7); next: on gpu-b: kill -CONT 7"
 
 
 def test_words_are_those_of_the_screen_and_what_is_not_known_is_no_news() -> None:

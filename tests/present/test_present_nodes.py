@@ -1,18 +1,21 @@
 """A load over several hosts in a line, and on the screens of its nodes; by events of two hosts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from watched_host import SGLANG, Watch, WatchedHost, process
 
 from tui import present
+from tui.commands.load_records import load_words
 from tui.engines.phase import Phase
+from tui.present.header import known_at
 from tui.present.hosts import host_row
-from tui.present.nodes import load_row, over
+from tui.present.nodes import load_row, outcome_of, over, row_over
 from tui.signals import ProcessSignals, Signals
 from tui.watch.nodes.load import NodesLoad, loads
 from widgets.lines import text_of, width_of
-from widgets.values import Mood
+from widgets.values import LoadRow, Mood
 from widgets.verdict_row import VerdictRow
 
 NODE = SGLANG + " --nnodes 2 --node-rank {} --dist-init-addr gpu-a:5000"
@@ -194,3 +197,125 @@ def test_a_node_with_another_rendezvous_is_named_with_it(two: Two) -> None:
     first, second = loads(states, two.hosts[0].now)
     assert first.missing == "node 1 of 2 is not found: gpu-b has one that meets at gpu-b:5000"
     assert second.missing == "node 0 of 2 is not found: gpu-a has one that meets at gpu-a:5000"
+
+
+# What is news of a load.
+
+
+def test_that_a_second_passes_is_no_news_of_a_load_and_another_phase_is(two: Two) -> None:
+    two.starts(0, Phase.WEIGHTS)
+    two.hosts[1].processes()
+    two.wait(40)
+    rows: list[LoadRow] = []
+    for _ in range(4):
+        two.wait(1)
+        rows.append(load_row(two.look()))
+    assert len({row.sentence for row in rows}) == 4
+    assert len({row.news for row in rows}) == 1
+    two.starts(1, Phase.WEIGHTS)
+    assert load_row(two.look()).news != rows[0].news
+
+
+def test_how_long_a_node_was_not_heard_is_no_news(two: Two) -> None:
+    two.starts(0, Phase.WEIGHTS)
+    two.starts(1, Phase.WEIGHTS)
+    two.wait(5, 0, 1)
+    lose(two)
+    two.tell(0)
+    first = load_row(two.look())
+    two.tell(0)
+    second = load_row(two.look())
+    assert first.sentence != second.sentence
+    assert first.news == second.news
+
+
+def test_whether_a_node_is_there_is_not_known_before_the_processes_of_its_host(two: Two) -> None:
+    two.starts(1, Phase.DISTRIBUTED)
+    row = load_row(two.look())
+    assert row.sentence == "node 0 of 2 is not known yet: no process list of gpu-a yet"
+    assert (row.news, row.mood) == ((), Mood.WAITING)
+    two.wait(40)
+    assert two.look().judged.waiting == ()
+    assert "not known yet" in load_row(two.look()).sentence
+    two.hosts[0].processes()
+    row = load_row(two.look())
+    assert row.sentence == "node 1 waits for node 0: no server on gpu-a yet"
+    assert row.news != ()
+
+
+def test_a_guess_does_not_hide_that_a_node_is_not_there(two: Two) -> None:
+    two.starts(0, Phase.WEIGHTS)
+    two.hosts[1].processes()
+    two.wait(40)
+    found = two.look()
+    assert found.sentence.startswith(
+        "node 1 of 2 is not found: no server on gpu-b yet; node 0 (gpu-a): quiet"
+    )
+    told = found.told(0)
+    assert told is not None
+    assert told.sentence.endswith(": node 1 of 2 is not found: no server on gpu-b yet")
+    assert "node 1 of 2 is not found" in verdict_line(two, 0, 120)
+    assert found.may_hold == (1,)
+
+
+# A node that is never asked itself, once the first one is ready.
+
+
+def ready_with_the_first(two: Two) -> NodesLoad:
+    """Node 0 is ready while the log of node 1 is still in its weights."""
+    two.starts(0, Phase.WEIGHTS)
+    two.starts(1, Phase.WEIGHTS)
+    two.hosts[1].log("Loading safetensors checkpoint shards:  10% Completed | 1/10 [00:01<00:09,  1.00s/it]")
+    two.wait(5, 0, 1)
+    two.hosts[0].becomes_ready()
+    two.wait(2)
+    return two.look()
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["heard", "lost"])
+def test_a_node_whose_first_one_is_ready_shows_no_time_to_ready_and_no_time_that_runs(
+    two: Two, is_lost: bool
+) -> None:
+    found = ready_with_the_first(two)
+    if is_lost:
+        lose(two)
+        found = two.look()
+    host = two.hosts[1]
+    alone = replace(host_row(host.state, host.now, "gpu-b", found.told(1)), left="T- 0:13")
+    assert alone.clock.startswith("T+ ")
+    row = row_over(alone, found, 1)
+    assert (row.left, row.clock) == ("", "")
+    shown = over(present.present(host.state, host.now), found, 1, host.mono)
+    assert (shown.header.clock, shown.phases.estimate) == ("", "")
+    first = host_row(two.hosts[0].state, host.now, "gpu-a", None)
+    assert row_over(first, found, 0) is first
+
+
+def test_what_is_left_behind_says_with_which_node_a_load_is_ready(two: Two) -> None:
+    found = ready_with_the_first(two)
+    host = two.hosts[1]
+    assert any(line.startswith("not ready at T+") for line in present.exit_summary(host.state, host.now))
+    lines = present.exit_summary(host.state, host.now, "gpu-b", elsewhere=outcome_of(found, 1))
+    assert "ready with node 0 (gpu-a)" in lines
+    assert not any("not ready" in line for line in lines)
+    assert outcome_of(found, 0) == ""
+    assert load_row(found).sentence.startswith("ready with node 0 (gpu-a)")
+    assert load_words(found) == f"SGLang on 2 nodes (gpu-a, gpu-b): {load_row(found).sentence}"
+
+
+# A node whose link is lost.
+
+
+def test_a_node_that_is_not_heard_keeps_what_was_last_known_of_it(two: Two) -> None:
+    two.starts(0, Phase.WEIGHTS)
+    two.starts(1, Phase.WEIGHTS)
+    two.wait(5, 0, 1)
+    lose(two)
+    host = two.hosts[1]
+    last_s = host.mono
+    two.tell(0)
+    host.now = two.hosts[0].now + 30.0
+    assert known_at(host.state, host.now) == last_s
+    shown = over(present.present(host.state, host.now), two.look(), 1, host.mono)
+    assert shown.ladder.headline == "node 0 (gpu-a) answers for this load; this node is not heard"
+    assert shown.ladder.mood is Mood.WARNING

@@ -230,7 +230,7 @@ def _beside_guesses(nodes: Sequence[Node], absent: str) -> Iterator[tuple[int, V
 
 
 def _joined(sentence: str, more: str) -> str:
-    return f"{sentence}{'; ' if ':' in sentence else ': '}{more}"
+    return f"{sentence}{'; ' if ': ' in sentence else ': '}{more}"
 
 
 def _cause_on(node: Node, own: Verdict) -> Cause:
