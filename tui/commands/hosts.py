@@ -8,7 +8,6 @@ from tui.commands import start
 from tui.commands.open_asked import asked_first
 from tui.commands.turns import HostAsker, Turns
 from tui.events import AnyEvent
-from tui.present.summary import with_name
 from tui.session import Session
 from tui.settings import Choices, UsageFault, for_each_host
 from tui.transport.asking import Answers, Asker
@@ -70,7 +69,7 @@ class WatchedHost:
     def why_unreached(self) -> str:
         """Return why the host was not reached, in a sentence that names it."""
         why = self.fault.sentence or "the host did not answer"
-        return f"{with_name(self.name, why)}{start.host_hint(self.choices, self.fault.fault)}"
+        return f"{self.name}: {why}{start.host_hint(self.choices, self.fault.fault)}"
 
     @property
     def fault(self) -> LinkFault:
