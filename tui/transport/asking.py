@@ -40,9 +40,13 @@ class Asker(Protocol):
 
 @dataclass(slots=True)
 class Question:
-    """One question that several logins may have. ``told``: a person has dealt with it, for all who wait."""
+    """One question that several logins may have. ``told``: a person has dealt with it, for all who wait.
+
+    ``outcome`` says what came of it where that was no answer, for the sentences of all who wait.
+    """
 
     told: bool = False
+    outcome: str = ""
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -114,6 +118,10 @@ class LoginClock:
                 yield
         finally:
             self._running = None
+
+    def end(self) -> None:
+        """Let its time be over now."""
+        self._reschedule(asyncio.get_running_loop().time())
 
     @contextmanager
     def stopped(self) -> Generator[None]:

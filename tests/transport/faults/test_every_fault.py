@@ -19,6 +19,7 @@ PRODUCED: dict[str, dict[str, str]] = {
     "ssh/test_asking.py": {
         "test_a_no_adds_nothing_and_ends_it": "host_key_declined",
         "test_a_server_that_waits_no_longer_is_told_in_one_sentence": "unanswered",
+        "test_a_key_that_stays_locked_is_left_for_the_next": "auth_locked",
     },
     "ssh/test_asking_again.py": {
         "test_a_login_that_is_given_up_asks_nothing_more": "given_up",
@@ -39,6 +40,8 @@ PRODUCED: dict[str, dict[str, str]] = {
         "test_accept_new_adds_an_unknown_key_and_refuses_a_changed_one": "host_key_added",
         "test_strict_no_of_the_user_lets_a_changed_key_pass_and_says_so": "host_key_let_pass",
         "test_a_key_that_cannot_be_added_lets_in_and_that_is_said": "host_key_not_added",
+        "test_no_known_hosts_file_does_not_switch_the_check_off": "host_key_unknown_unkept",
+        "test_a_key_that_nobody_checks_lets_in_and_that_is_said": "host_key_unchecked",
     },
     "ssh/test_kept_settings.py": {
         "test_keys_that_are_too_short_are_neither_taken_nor_offered": "host_key_small",
@@ -52,6 +55,7 @@ PRODUCED: dict[str, dict[str, str]] = {
         "test_a_wrong_key_is_refused_with_what_was_tried_and_what_the_server_takes": "auth",
         "test_only_named_keys_of_a_full_agent_are_offered_with_identities_only": "too_many_keys",
         "test_a_host_that_allows_no_session_is_told": "no_session",
+        "test_an_agent_that_hangs_is_left_out_by_name_and_key_files_are_tried": "key_agent_silent",
     },
     "ssh/test_odd_hosts.py": {
         "test_a_restricted_shell_is_refused_by_name": "restricted",
@@ -76,6 +80,9 @@ PRODUCED: dict[str, dict[str, str]] = {
     },
     "ssh/test_proxy.py": {
         "test_what_a_failing_proxy_says_is_told": "proxy",
+        "test_a_proxy_that_fails_without_a_word_is_blamed_and_not_the_host": "proxy_ended",
+        "test_a_host_behind_a_proxy_that_closes_at_once_is_told": "proxy_closed",
+        "test_a_proxy_that_hangs_is_given_up_by_connect_timeout_and_blamed": "proxy_silent",
         "test_a_jump_host_without_address_is_told": "proxy_dns",
         "test_a_refused_login_at_the_jump_host_is_told": "proxy_auth",
         "test_an_unknown_key_of_the_jump_host_is_told": "proxy_host_key",
@@ -92,6 +99,8 @@ PRODUCED: dict[str, dict[str, str]] = {
     "ssh/test_takeover.py": {
         "test_the_first_answer_stands_where_ssh_gets_no_further": "no_agreement",
         "test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once": "closed_early",
+        "test_a_setting_of_ones_own_that_leaves_nothing_in_common_is_named": "no_agreement_here",
+        "test_a_server_that_hangs_up_early_may_do_so_for_a_setting_of_ones_own": "closed_early_here",
         "test_a_known_hosts_command_is_left_to_ssh_which_runs_it": "ssh_keeps_more",
         "test_a_key_exchange_that_the_library_lacks_is_done_by_ssh_and_so_from_then_on": "ssh_gets_further",
     },

@@ -170,15 +170,28 @@ async def test_a_passphrase_is_asked_for_up_to_three_times_and_then_kept(
     assert person.asked == [(f"Enter passphrase for key '{key}': ", False)] * 3
 
 
-@pytest.mark.parametrize("answers", [("wrong",) * 3, ("",), (None,)], ids=["wrong", "empty", "end of input"])
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        (("guess",) * 3, "the passphrase was wrong 3 times"),
+        (("guess", ""), "the passphrase was wrong"),
+        (("",), "no passphrase was given"),
+        ((None,), "no passphrase was given"),
+    ],
+    ids=["wrong", "one wrong", "empty", "end of input"],
+)
 async def test_a_key_that_stays_locked_is_left_for_the_next(
-    ssh_server: SshServer, tmp_path: Path, answers: tuple[str | None, ...]
+    ssh_server: SshServer, tmp_path: Path, answers: tuple[str | None, ...], why: str
 ) -> None:
     key = _locked(ssh_server, tmp_path)
     person = Person(*answers)
     fault = await _fault(ssh_server.config_file, person)
-    assert f"locked by a passphrase: {key}" in fault.sentence
-    assert "wrong" not in fault.sentence
+    assert f"takes a key of {ssh_server.user}, but it stays locked by a passphrase: {key} ({why})" in (
+        fault.sentence
+    )
+    assert fault.sentence.endswith(f"unlock it with: ssh-add {key}")
+    assert "refused" not in fault.sentence
+    assert "guess" not in fault.sentence
 
     ssh_server.authorize(ssh_server.client_key)
     ssh_server.configure(f"IdentityFile {key}", f"IdentityFile {ssh_server.client_key}")
@@ -195,6 +208,16 @@ async def test_the_passphrase_of_a_key_that_the_server_does_not_take_is_not_aske
     person = Person()
     assert (await _fault(ssh_server.config_file, person)).fault == "auth"
     assert person.asked == []
+
+
+async def test_a_key_that_stays_locked_is_not_among_those_that_were_refused(
+    ssh_server: SshServer, tmp_path: Path
+) -> None:
+    key, refused = _locked(ssh_server, tmp_path), make_key(tmp_path / "refused")
+    ssh_server.configure(f"IdentityFile {refused}", f"IdentityFile {key}")
+    fault = await _fault(ssh_server.config_file, Person(""))
+    assert f"locked by a passphrase: {key} (no passphrase was given)" in fault.sentence
+    assert str(refused) not in fault.sentence
 
 
 @pytest.mark.parametrize("beside", [True, False], ids=["with .pub", "alone"])
@@ -342,7 +365,7 @@ async def test_a_server_that_waits_no_longer_is_told_in_one_sentence(
     server = await start_asking_server(Wanted(password="hunter2", grace_s=2.0))
     fault = await _fault(server.config_file, Person("hunter2", thinks_s=60.0))
     assert fault.fault == "auth"
-    assert "LoginGraceTime" in fault.sentence
+    assert "it may wait only so long (LoginGraceTime)" in fault.sentence
 
 
 async def test_without_anybody_to_ask_the_sentences_are_todays(

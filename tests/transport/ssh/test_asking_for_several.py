@@ -129,7 +129,9 @@ async def test_wrong_answers_are_those_for_all_that_wait_and_each_says_so(
     await until(lambda: is_waiting(pair, person))
     person.may.set()
     faults = await asyncio.gather(*tasks, return_exceptions=True)
-    assert [each.fault for each in faults if isinstance(each, LinkFault)] == ["auth", "auth"]
+    seen = [each for each in faults if isinstance(each, LinkFault)]
+    assert [each.fault for each in seen] == ["auth", "auth"]
+    assert all("the passphrase was wrong 3 times" in each.sentence for each in seen)
     assert len(person.asked) == 3
 
 

@@ -180,9 +180,23 @@ async def test_no_known_hosts_file_does_not_switch_the_check_off(
     ssh_server: SshServer, open_over: OpenOver, files: str
 ) -> None:
     ssh_server.configure(f"UserKnownHostsFile {files}")
-    assert "not known" in await _refused(open_over, ssh_server)
+    sentence = await _refused(open_over, ssh_server)
+    assert "not known" in sentence
+    assert f"it can be kept nowhere, as UserKnownHostsFile of the SSH configuration is {files}" in sentence
+    assert "name a file there" in sentence
+
+
+@pytest.mark.parametrize("files", ["none", "/dev/null"])
+async def test_a_key_that_nobody_checks_lets_in_and_that_is_said(
+    ssh_server: SshServer, open_over: OpenOver, files: str
+) -> None:
+    said: list[str] = []
     ssh_server.configure(f"UserKnownHostsFile {files}", "StrictHostKeyChecking no")
-    assert await (await open_over(ssh_server, ["true"])).close() == 0
+    options = SshOptions(config_file=ssh_server.config_file, notice=said.append)
+    assert await (await open_over(ssh_server, ["true"], options=options)).close() == 0
+    assert len(said) == 1
+    assert f"is not checked: StrictHostKeyChecking is no, and UserKnownHostsFile is {files}" in said[0]
+    assert said[0].endswith(f"now it is ED25519 {_fingerprint(ssh_server.host_key)}")
 
 
 async def test_a_key_in_the_systems_file_is_known(

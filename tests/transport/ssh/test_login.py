@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -95,6 +95,32 @@ async def test_a_locked_key_works_through_the_agent(
     assert (await _fault(open_over, ssh_server)).fault == "auth"
     _add(key_agent, locked, "secret")
     assert await _works(open_over, ssh_server)
+
+
+@pytest.fixture
+def hung_agent(tmp_path: Path) -> Iterator[str]:
+    """Listen as an agent does that takes connections and never answers; return its socket."""
+    place = str(tmp_path / "hung")
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.bind(place)
+        agent.listen()
+        yield place
+
+
+async def test_an_agent_that_hangs_is_left_out_by_name_and_key_files_are_tried(
+    ssh_server: SshServer, open_over: OpenOver, hung_agent: str
+) -> None:
+    said: list[str] = []
+    ssh_server.configure(f"IdentityAgent {hung_agent}")
+    limits = Limits(agent_s=0.2)
+    options = SshOptions(config_file=ssh_server.config_file, limits=limits, notice=said.append)
+    assert await (await open_over(ssh_server, ["true"], options=options)).close() == 0
+    assert len(said) == 1
+    assert said[0].startswith(f"the ssh-agent at {hung_agent} did not answer within 0.2 s: the login to lab")
+    (ssh_server.folder / "authorized_keys").write_text("")
+    fault = await _fault(open_over, ssh_server, options=options)
+    assert fault.fault == "auth"
+    assert f"the ssh-agent at {hung_agent} did not answer within 0.2 s" in fault.sentence
 
 
 async def test_a_public_file_names_the_key_of_the_agent(

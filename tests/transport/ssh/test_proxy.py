@@ -1,5 +1,7 @@
 """Ways through other hosts: ProxyCommand and ProxyJump over real sshds."""
 
+import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -81,11 +83,56 @@ async def test_what_a_failing_proxy_says_is_told(ssh_server: SshServer, open_ove
     assert (seen.value.fault, seen.value.retry) == ("refused", False)
 
 
-async def test_a_silent_failing_proxy_is_told_too(ssh_server: SshServer, open_over: OpenOver) -> None:
-    ssh_server.configure("ProxyCommand false")
+@pytest.mark.parametrize(
+    ("command", "how"),
+    [("false", "with status 1"), ('sh -c "exit 3"', "with status 3"), ("sh -c 'kill -9 $$'", "by signal 9")],
+    ids=["false", "status", "signal"],
+)
+async def test_a_proxy_that_fails_without_a_word_is_blamed_and_not_the_host(
+    ssh_server: SshServer, open_over: OpenOver, command: str, how: str
+) -> None:
+    ssh_server.configure(f"ProxyCommand {command}")
     with pytest.raises(LinkFault) as seen:
         await open_over(ssh_server, ["true"])
-    assert seen.value.fault in ("refused", "lost")
+    assert (seen.value.fault, seen.value.retry) == ("refused", False)
+    assert f"failed: {command} ended {how} before a word of SSH came through it" in seen.value.sentence
+    assert "took the connection" not in seen.value.sentence
+
+
+async def test_a_host_behind_a_proxy_that_closes_at_once_is_told(
+    ssh_server: SshServer, open_over: OpenOver, relay: str
+) -> None:
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.close()
+
+    async with await asyncio.start_server(close, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        ssh_server.configure(f"ProxyCommand {relay.replace('%p', str(port))}")
+        with pytest.raises(LinkFault, match=r"ended with status 0 .*MaxStartups") as seen:
+            await open_over(ssh_server, ["true"])
+    assert (seen.value.fault, seen.value.retry) == ("refused", False)
+
+
+async def test_a_proxy_that_hangs_is_given_up_by_connect_timeout_and_blamed(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    ssh_server.configure("ProxyCommand sleep 100", "ConnectTimeout 1")
+    with pytest.raises(LinkFault) as seen:
+        await open_over(ssh_server, ["true"])
+    assert (seen.value.fault, seen.value.retry) == ("timeout", False)
+    assert "brought no answer within 1 s: sleep 100 still runs" in seen.value.sentence
+
+
+async def test_a_port_that_never_greets_is_given_up_by_connect_timeout(
+    ssh_server: SshServer, open_over: OpenOver
+) -> None:
+    ssh_server.configure("ConnectTimeout 1")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(LinkFault, match="did not finish the login within 1 s"),
+    ):
+        await open_over(ssh_server, ["true"], f"lab:{silent.getsockname()[1]}")
 
 
 @pytest.mark.parametrize("program", [True, False])

@@ -72,6 +72,40 @@ async def test_the_first_answer_stands_where_ssh_gets_no_further(
     assert logins_tried(both_refuse) == before + 2
 
 
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [("Ciphers 3des-cbc", "Ciphers"), ("HostKeyAlgorithms ssh-rsa", "HostKeyAlgorithms")],
+    ids=["cipher", "host key"],
+)
+async def test_a_setting_of_ones_own_that_leaves_nothing_in_common_is_named(
+    ssh_server: SshServer, open_over: OpenOver, setting: str, name: str
+) -> None:
+    ssh_server.configure(setting)
+    told = f"{name} of the SSH configuration here may allow (too little|nothing that it has)"
+    with pytest.raises(LinkFault, match=told):
+        await open_over(ssh_server, ["true"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [("Ciphers aes256-ctr", "Ciphers of the SSH configuration here"), ("Compression no", "its own log")],
+    ids=["own", "usual"],
+)
+async def test_a_server_that_hangs_up_early_may_do_so_for_a_setting_of_ones_own(
+    ssh_server: SshServer, open_over: OpenOver, setting: str, says: str
+) -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-brief\r\n")
+        await reader.readline()
+        writer.close()
+
+    ssh_server.configure(setting)
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(LinkFault, match=f"closed the connection .*{says}"):
+            await open_over(ssh_server, ["true"], f"lab:{port}")
+
+
 async def test_a_server_that_hangs_up_before_the_key_exchange_is_over_is_tried_by_ssh_once(
     ssh_server: SshServer, open_over: OpenOver
 ) -> None:

@@ -33,6 +33,16 @@ ROWS: dict[str, Row] = {
         "it may be overloaded, or no SSH server; check the port"),
     "proxy": Row("refused", True,
         "the way to {where} failed: {command} said {why!r}; try that command by hand"),
+    "proxy_ended": Row("refused", True,
+        "the way to {where} failed: {command} ended {how} before a word of SSH came through it, and said "
+        "nothing; try that command by hand"),
+    "proxy_closed": Row("refused", True,
+        "the way to {where} was closed before a word of SSH came through it ({command} ended with status 0 "
+        "and said nothing): check the port; an SSH server does so when it has too many logins at once "
+        "(MaxStartups)"),
+    "proxy_silent": Row("timeout", True,
+        "the way to {where} brought no answer within {seconds} s: {command} still runs and said nothing; "
+        "try that command by hand"),
     "proxy_dns": Row("dns", False,
         "the way to {where} failed, because a name on it has no address: {command} said {why!r}; "
         "check that name"),
@@ -53,6 +63,12 @@ ROWS: dict[str, Row] = {
     "no_agreement": Row("refused", False,
         "{where} and this client have no cipher, key exchange or host key type in common ({why}): "
         "its SSH server may be too old, or its settings too narrow"),
+    "no_agreement_here": Row("refused", False,
+        "{where} and this client have no cipher, key exchange or host key type in common ({why}): "
+        "{names} of the SSH configuration here may allow too little, or its SSH server may be too old"),
+    "closed_early_here": Row("lost", True,
+        "{where} closed the connection before a cipher was agreed on ({why}): "
+        "{names} of the SSH configuration here may allow nothing that it has, or it refuses this address"),
     "closed_early": Row("lost", True,
         "{where} closed the connection during the login ({why}): "
         "it may refuse this address or user; its own log says why"),
@@ -65,6 +81,10 @@ ROWS: dict[str, Row] = {
     "host_key_unknown_plain": Row("host_key", False,
         "the host key of {where} is not known here: {algorithm} {fingerprint}; "
         "if that is the host's own, {how} {file}: {line}"),
+    "host_key_unknown_unkept": Row("host_key", False,
+        "the host key of {where} is not known here: {algorithm} {fingerprint}; it can be kept nowhere, "
+        "as UserKnownHostsFile of the SSH configuration is {kept}: name a file there, and if that is the "
+        "host's own key, log in once with: {command}"),
     "host_key_declined": Row("host_key", False,
         "the host key of {where} was not agreed to: {algorithm} {fingerprint}; nothing was added"),
     "host_key_changed": Row("host_key", False,
@@ -91,12 +111,15 @@ ROWS: dict[str, Row] = {
     "auth": Row("auth", False,
         "{where} did not let {user} in; it takes {methods}: {tried}; try: {command}; "
         "where that fails as well, see AllowUsers, authorized_keys and PubkeyAcceptedAlgorithms there"),
+    "auth_locked": Row("auth", False,
+        "{where} takes a key of {user}, but it stays locked by a passphrase: {keys}; "
+        "unlock it with: ssh-add {files}"),
     "too_many_keys": Row("auth", False,
         "{where} ended the login after too many keys: {tried}; "
         "name the right one with IdentityFile and IdentitiesOnly yes in the SSH configuration"),
     "unanswered": Row("auth", False,
         "{where} ended the login before its question was answered ({why}): "
-        "it waits only so long (LoginGraceTime); begin again and have the answer ready"),
+        "it may wait only so long (LoginGraceTime); begin again and have the answer ready"),
     "given_up": Row("auth", False,
         "the login to {where} was given up: its question was left without an answer"),
 }

@@ -12,6 +12,12 @@ ROWS: dict[str, Row] = {
         "added the host key of {where} to {file}: {algorithm} {fingerprint}"),
     "host_key_let_pass": Row("notice", False,
         "the host key of {where} is not the one in {place}; StrictHostKeyChecking no lets it pass"),
+    "host_key_unchecked": Row("notice", False,
+        "the host key of {where} is not checked: StrictHostKeyChecking is {strict}, and "
+        "UserKnownHostsFile is {kept}, so that any key passes; now it is {algorithm} {fingerprint}"),
+    "key_agent_silent": Row("notice", False,
+        "the ssh-agent at {place} did not answer within {seconds} s: "
+        "the login to {where} goes on without it"),
     "host_key_not_added": Row("notice", False,
         "the host key of {where} could not be added to {file}: {why}"),
     "config_not_used": Row("notice", False,

@@ -31,7 +31,7 @@ ROWS: dict[str, Row] = {
         "only if you know why it changed, remove that line"),
     "program_agreement": Row("refused", False,
         "{where} and {command} have no cipher, key exchange or host key type in common ({why}): "
-        "its SSH server may be too old, or its settings too narrow"),
+        "its SSH server may be too old, or the SSH configuration here may allow too little"),
     "program_auth": Row("auth", False,
         "{where} did not let you in: {command} {said}; "
         "log in once by hand with that command, or unlock the key with ssh-add"),

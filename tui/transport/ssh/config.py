@@ -36,7 +36,10 @@ async def resolve(target: Target, config_file: str | None) -> Resolved:
     found = resolved_from(target, config_file, answer, alike)
     alone = await asyncio.to_thread(_left_to_ssh, found, answer, usual)
     return replace(
-        found, left_to_ssh=replace(found.left_to_ssh, always=alone), neutral=options.neutral(usual)
+        found,
+        left_to_ssh=replace(found.left_to_ssh, always=alone),
+        algorithms=replace(found.algorithms, narrowed=options.narrowed(answer, usual)),
+        neutral=options.neutral(usual),
     )
 
 

@@ -105,7 +105,8 @@ class _Way:
         except LinkFault as seen:
             if seen.fault not in ("lost", "refused", "timeout"):
                 raise
-            told = await proxy.fault(login.resolved)
+            waited_s = login.greeting_s if seen.fault == "timeout" else None
+            told = await proxy.fault(login.resolved, spoke=login.spoke, waited_s=waited_s)
             hop = await last_jump(login.resolved)
             if hop is None or told is None or told.fault not in _ASKED or not self.manners.may_answer:
                 raise told or seen from None

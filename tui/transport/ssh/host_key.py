@@ -63,8 +63,10 @@ class HostKeyGate:
     def _admits_unknown(self, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         strict, files = self._resolved.strict, self._resolved.known_hosts
         if strict == "no" or (strict == "accept-new" and files):
-            if files:
+            if self._resolved.keeps_host_keys:
                 self._add(algorithm, blob)
+            else:
+                self._tell_unchecked(algorithm, blob)
             return True
         if strict == "ask":
             if (self.keys.name, blob) in self._agreed:
@@ -72,9 +74,19 @@ class HostKeyGate:
             if any(name == self.keys.name for name, _ in self._agreed):
                 return self._refuse("host_key_changed_here", algorithm, blob, judgement)
             self.unknown = algorithm, blob
-        by_hand = shutil.which("ssh") is not None
-        row = "host_key_unknown" if by_hand else "host_key_unknown_plain"
-        return self._refuse(row, algorithm, blob, judgement)
+        return self._refuse(self._row_of_unknown(), algorithm, blob, judgement)
+
+    def _row_of_unknown(self) -> str:
+        """Return what can be advised: a login by hand helps where it is kept and there is an ssh."""
+        if not self._resolved.keeps_host_keys:
+            return "host_key_unknown_unkept"
+        return "host_key_unknown" if shutil.which("ssh") is not None else "host_key_unknown_plain"
+
+    def _tell_unchecked(self, algorithm: str, blob: bytes) -> None:
+        resolved = self._resolved
+        short, shown = known_hosts.short_algorithm(algorithm), known_hosts.fingerprint(blob)
+        values = {"where": resolved.where, "strict": resolved.strict, "kept": resolved.kept_in}
+        self._notice(sentence_of("host_key_unchecked", **values, algorithm=short, fingerprint=shown))
 
     def _admits_changed(self, algorithm: str, blob: bytes, judgement: Judgement) -> bool:
         if self._resolved.strict != "no":
@@ -131,7 +143,8 @@ class HostKeyGate:
             known=_described(by) if by is not None else "none",
             command=self._command(judgement),
             how=self._how_to_add(row),
-            file=str(files[0]) if files else "a known_hosts file (UserKnownHostsFile names none)",
+            file=str(files[0]) if files else "a known_hosts file",
+            kept=self._resolved.kept_in,
             line=f"{self.keys.name} {algorithm} {base64.b64encode(blob).decode()}",
             bits=bits,
             required=self._resolved.required_rsa_bits,

@@ -12,11 +12,13 @@ import asyncssh
 from asyncssh.public_key import CERT_TYPE_USER, SSHOpenSSHCertificate
 from asyncssh.sk import sk_available
 
-from tui.transport.asking import Answers
+from tui.transport.faults import fault, sentence_of
+from tui.transport.pipe import LinkFault
 from tui.transport.ssh import key_file
 from tui.transport.ssh.interview import Interview
 from tui.transport.ssh.key_pairs import FileKeyPair, public_blob, public_key, short, signs_as, unlocked
 from tui.transport.ssh.known_hosts import fingerprint, short_algorithm
+from tui.transport.ssh.limits import Manners
 from tui.transport.ssh.resolved import Resolved, ToAgent
 
 
@@ -27,9 +29,11 @@ class LoginKeys:
     nobody can be asked for. Where its public half is known, that waits until the server wants the key.
     """
 
-    def __init__(self, resolved: Resolved, interview: Interview, answers: Answers) -> None:
+    def __init__(self, resolved: Resolved, interview: Interview, manners: Manners) -> None:
+        answers = manners.answers
         self._resolved = resolved
         self._interview = interview
+        self._manners = manners
         self._unlocked = answers.keys
         self._shared = answers.shared
         self._in_agent = answers.in_agent
@@ -39,6 +43,8 @@ class LoginKeys:
         self._keys: AsyncGenerator[asyncssh.SSHKeyPair, None] | None = None
         self.offered: list[str] = []
         self.locked: list[Path] = []
+        self.stayed_locked: list[Path] = []
+        self._why_locked: dict[Path, str] = {}
         self.passed_over: list[str] = []
         self.touched: list[Path] = []
         self.agent_state = ""
@@ -53,11 +59,14 @@ class LoginKeys:
         """Let go of the agent."""
         if self._keys is not None:
             await self._keys.aclose()
-        if self._agent is not None:
-            self._agent.close()
+        await self._let_agent_go()
+
+    async def _let_agent_go(self) -> None:
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            agent.close()
             with suppress(OSError):  # the agent was gone already
-                await self._agent.wait_closed()
-            self._agent = None
+                await agent.wait_closed()
 
     def told(self, methods: list[str]) -> str:
         """Say what was tried and what was not, for the sentence of a refused login."""
@@ -67,11 +76,22 @@ class LoginKeys:
         parts = [f"it refused {', '.join(self.offered)}" if self.offered else "there was no key to offer"]
         if self.locked:
             names = " ".join(short(path) for path in self.locked)
-            parts.append(f"locked by a passphrase: {names} (unlock with: ssh-add {names})")
+            parts.append(f"locked by a passphrase: {self._named(self.locked)} (unlock with: ssh-add {names})")
         parts += ["what was typed was not taken"] if self._interview.typed else []
         parts += self.passed_over
         parts += [self.agent_state] if self.agent_state else []
         return "; ".join(parts)
+
+    def locked_fault(self) -> LinkFault:
+        """Return the fault of a login that the server would have granted to a key that stayed locked."""
+        files = " ".join(short(path) for path in self.stayed_locked)
+        user, where, keys = self._resolved.user, self._resolved.where, self._named(self.stayed_locked)
+        return fault("auth_locked", where=where, user=user, keys=keys, files=files)
+
+    def _named(self, paths: list[Path]) -> str:
+        """Name key files, each with what came of the question for its passphrase."""
+        whys = ((short(path), self._why_locked.get(path)) for path in paths)
+        return ", ".join(f"{name} ({why})" if why else name for name, why in whys)
 
     async def _all(self) -> AsyncGenerator[asyncssh.SSHKeyPair, None]:
         self._certificates = self._read_certificates()
@@ -146,14 +166,26 @@ class LoginKeys:
             self.agent_state = "no ssh-agent"
             return []
         try:
-            self._agent = await asyncssh.connect_agent(place)
-            keys = list(await self._agent.get_keys())
+            async with asyncio.timeout(self._manners.limits.agent_s):
+                self._agent = await asyncssh.connect_agent(place)
+                keys = list(await self._agent.get_keys())
+        except TimeoutError:
+            await self._leave_agent(place)
+            return []
         except (OSError, ValueError) as error:
             self.agent_state = f"the ssh-agent at {place} does not answer ({error})"
             return []
         if not keys:
             self.agent_state = "the ssh-agent holds no key"
         return keys
+
+    async def _leave_agent(self, place: str) -> None:
+        """Go on without an agent that hangs, and say so: it is given no key either."""
+        seconds = f"{self._manners.limits.agent_s:g}"
+        self.agent_state = f"the ssh-agent at {place} did not answer within {seconds} s"
+        where = self._resolved.where
+        self._manners.notice(sentence_of("key_agent_silent", place=place, seconds=seconds, where=where))
+        await self._let_agent_go()
 
     def _read_certificates(self) -> list[asyncssh.SSHCertificate]:
         """Read the certificates named, and those that lie beside the keys."""
@@ -204,9 +236,15 @@ class LoginKeys:
         return self._pairs_of(path, public)
 
     async def key_for(self, path: Path) -> asyncssh.SSHKey | None:
-        """Return the key of a file that is to be used, None where it stays locked; the agent may get it."""
+        """Return the key of a file that is to be used, None where it stays locked; the agent may get it.
+
+        Called when the server has said that it takes the key that was offered last.
+        """
         key = self._open.get(path) or await self.unlock(path)
-        if key is not None and self._resolved.to_agent is not None and path not in self._in_agent:
+        if key is None:
+            self.offered.pop()  # it was not refused
+            self.stayed_locked += [path] if path not in self.stayed_locked else []
+        elif self._resolved.to_agent is not None and path not in self._in_agent:
             await self._give_to_agent(path, key, self._resolved.to_agent)
         return key
 
@@ -228,23 +266,30 @@ class LoginKeys:
         """Ask for the passphrase, unless another login does: its answer counts for this one too."""
         async with self._shared.one(path, self._interview.waiting) as question:
             if not question.told and path not in self._unlocked:
-                await self._ask_for(path)
+                question.outcome = await self._ask_for(path)
                 question.told = not self._interview.given_up
         key = self._unlocked.get(path)
         if key is not None and path in self.locked:
             self.locked.remove(path)
+        if key is None:
+            self._why_locked[path] = question.outcome
         return key
 
-    async def _ask_for(self, path: Path) -> None:
-        """Ask for the passphrase until it is right, as often as the configuration allows."""
-        for _ in range(self._resolved.asking.prompts):
+    async def _ask_for(self, path: Path) -> str:
+        """Ask for the passphrase until it is right, as often as allowed; say what came of it if it is not."""
+        wrong = 0
+        while wrong < self._resolved.asking.prompts:
             passphrase = await self._interview.passphrase(str(path))
             if not passphrase:
-                return
+                break
             key = await asyncio.to_thread(unlocked, path, passphrase)
             if key is not None:
                 self._unlocked[path] = key
-                return
+                return ""
+            wrong += 1
+        if wrong == 0:
+            return "no passphrase was given"
+        return f"the passphrase was wrong {wrong} times" if wrong > 1 else "the passphrase was wrong"
 
     def _note_unusable(self, path: Path, error: asyncssh.KeyImportError) -> None:
         if "assphrase" in str(error):

@@ -45,7 +45,7 @@ class Login:
         self._clock = LoginClock(manners.limits.login_s)
         self.interview = Interview(resolved, manners.asker, manners.answers, self._clock)
         self._answers = manners.answers
-        self.keys = LoginKeys(resolved, self.interview, manners.answers)
+        self.keys = LoginKeys(resolved, self.interview, manners)
         self.methods: list[str] = []
         self.connection: asyncssh.SSHClientConnection | None = None
         self.address = ""
@@ -54,17 +54,34 @@ class Login:
         self, sock: socket.socket | None, tunnel: asyncssh.SSHClientConnection | None
     ) -> asyncssh.SSHClientConnection:
         """Log in over a connected socket or another host's connection. Raises LinkFault."""
+        greeting = asyncio.get_running_loop().call_later(self.greeting_s, self._end_if_silent)
         try:
             async with self._clock.running():
                 connection = await self._connect(sock, tunnel)
         except TimeoutError:
-            seconds = f"{self._limits.login_s:g}"
+            seconds = f"{self._limits.login_s if self.spoke else self.greeting_s:g}"
             raise fault("login_timeout", where=self.resolved.where, seconds=seconds) from None
         except (asyncssh.Error, OSError, ValueError) as error:
             await self.interview.over()
             raise self.fault(error) from None
+        finally:
+            greeting.cancel()
         self.interview.succeeded()
         return connection
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the server has greeted."""
+        return self.connection is not None and bool(self.connection.get_extra_info("server_version"))
+
+    @property
+    def greeting_s(self) -> float:
+        """Return how long the server may take to greet: ConnectTimeout, as in ssh (ssh_config(5))."""
+        return min(self.resolved.connect_timeout_s or self._limits.login_s, self._limits.login_s)
+
+    def _end_if_silent(self) -> None:
+        if not self.spoke:
+            self._clock.end()
 
     async def agreed(self) -> bool:
         """Ask about the host key that is unknown, and add it. Raises LinkFault for a no."""
@@ -125,15 +142,15 @@ class Login:
             return fault("given_up", where=where)
         if isinstance(error, asyncssh.PermissionDenied):
             self.interview.refused()
-            methods = ", ".join(self.methods) or "no way that is known here"
-            user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
-            refused = fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
+            refused = self._not_let_in(where)
             refused.for_program = self._left_to_ssh()
             return refused
         if isinstance(error, asyncssh.HostKeyNotVerifiable):
             return self._untrusted(why)
         if isinstance(error, asyncssh.KeyExchangeFailed):
-            strangers = fault("no_agreement", where=where, why=why)
+            names = " and ".join(self.resolved.algorithms.narrowed)
+            row = "no_agreement_here" if names else "no_agreement"
+            strangers = fault(row, where=where, why=why, names=names)
             strangers.for_program = f"the SSH library here has nothing in common with it ({why})"
             return strangers
         if isinstance(error, asyncssh.ProtocolError):
@@ -142,6 +159,13 @@ class Login:
                 return fault("too_many_keys", where=where, tried=self.keys.told([]))
             return fault("not_ssh", where=where, why=why)
         return self._closed_early(error, why)
+
+    def _not_let_in(self, where: str) -> LinkFault:
+        if self.keys.stayed_locked and not self.interview.typed:
+            return self.keys.locked_fault()
+        methods = ", ".join(self.methods) or "no way that is known here"
+        user, tried, command = self.resolved.user, self.keys.told(self.methods), self.resolved.ssh
+        return fault("auth", user=user, where=where, methods=methods, tried=tried, command=command)
 
     def _untrusted(self, why: str) -> LinkFault:
         """Return why the host's key is not trusted; a ticket may vouch for one that is only unknown."""
@@ -166,12 +190,15 @@ class Login:
     def _closed_early(self, error: Exception, why: str) -> LinkFault:
         """Tell a port that never spoke SSH from a host that ended the talk."""
         where, connection = self.resolved.where, self.connection
-        if connection is None or not connection.get_extra_info("server_version"):
+        if connection is None or not self.spoke:
             return fault("never_spoke", where=where, why=why)
         lost = isinstance(error, asyncssh.ConnectionLost) or not isinstance(error, asyncssh.DisconnectError)
-        ended = fault("closed_early" if lost else "disconnected", where=where, why=why)
+        agreed = connection.get_extra_info("send_cipher") is not None
+        names = "" if agreed else " and ".join(self.resolved.algorithms.narrowed)
+        row = "closed_early_here" if names else "closed_early"
+        ended = fault(row if lost else "disconnected", where=where, why=why, names=names)
         # A server that has nothing in common hangs up, and that may arrive before its own list is read.
-        if connection.get_extra_info("send_cipher") is None:
+        if not agreed:
             ended.for_program = "it broke the key exchange with the SSH library here off"
         return ended
 

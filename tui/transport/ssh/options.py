@@ -146,6 +146,14 @@ _NEUTRAL = {
 }
 
 
+_AGREED_ON = {
+    "ciphers": "Ciphers",
+    "macs": "MACs",
+    "kexalgorithms": "KexAlgorithms",
+    "hostkeyalgorithms": "HostKeyAlgorithms",
+}
+
+
 def is_classified(name: str) -> bool:
     """Say whether a name that ssh -G prints stands in a table here."""
     return any(name in table for table in (RESOLVED, KEPT, OF_SSH_ALONE, IGNORED))
@@ -157,6 +165,11 @@ def left_to_ssh(answer: Answer, usual: Answer) -> tuple[str, ...]:
     return tuple(
         OF_SSH_ALONE.get(name, name) for name in apart if name in OF_SSH_ALONE or not is_classified(name)
     )
+
+
+def narrowed(answer: Answer, usual: Answer) -> tuple[str, ...]:
+    """Name the lists of algorithms that are set otherwise than ``usual`` and that both ends must agree on."""
+    return tuple(said for name, said in _AGREED_ON.items() if answer.get(name) != usual.get(name))
 
 
 def neutral(usual: Answer) -> tuple[str, ...]:

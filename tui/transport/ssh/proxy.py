@@ -64,19 +64,35 @@ class Proxy:
             its.close()
         return cls(process, ours, command)
 
-    async def fault(self, resolved: Resolved) -> LinkFault | None:
-        """Say why the way failed, in the command's own words; None when the command said nothing."""
+    async def fault(self, resolved: Resolved, *, spoke: bool, waited_s: float | None) -> LinkFault | None:
+        """Say why the way failed: in the command's own words, else by how it ended.
+
+        ``spoke``: the server has. ``waited_s``: for how long it was waited for in vain, None where something
+        else failed. None when the command said nothing and the failure is not its own.
+        """
         with suppress(TimeoutError):  # it may well go on; what it said so far counts
             async with asyncio.timeout(_END_S):
                 await asyncio.shield(self._reader)
+                await self._process.wait()
         heard = hear(self._said)
         if heard is None:
-            return None
+            return None if spoke else self._wordless(resolved.where, waited_s)
         row = _ROWS.get(heard.kind or "", "proxy")
         by_hand = "by hand"
         if resolved.jump is not None:
             by_hand = f"with: {login_at_jump(resolved.jump, resolved.config_file)}"
         return fault(row, where=resolved.where, command=self._command, why=heard.line, by_hand=by_hand)
+
+    def _wordless(self, where: str, waited_s: float | None) -> LinkFault | None:
+        status, command = self._process.returncode, self._command
+        if status is None and waited_s is not None:
+            return fault("proxy_silent", where=where, command=command, seconds=f"{waited_s:g}")
+        if status is None:
+            return None
+        if status == 0:
+            return fault("proxy_closed", where=where, command=command)
+        how = f"with status {status}" if status >= 0 else f"by signal {-status}"
+        return fault("proxy_ended", where=where, command=command, how=how)
 
     async def close(self) -> None:
         """End the command with all that it started."""

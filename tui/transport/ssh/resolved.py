@@ -1,5 +1,6 @@
 """The SSH configuration's answer for one host, as plain values."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -37,6 +38,8 @@ class Algorithms:
     """The algorithms that the configuration allows, in its order; empty for the library's own choice.
 
     ``host_keys`` and ``signatures`` (PubkeyAcceptedAlgorithms) name certificates apart from plain keys.
+    ``narrowed`` are the options that the configuration sets otherwise than usual, of those that a connection
+    may fail by.
     """
 
     ciphers: tuple[str, ...] = ()
@@ -44,6 +47,7 @@ class Algorithms:
     key_exchanges: tuple[str, ...] = ()
     host_keys: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,16 @@ class Resolved:
     wire: OnTheWire = field(default_factory=OnTheWire)
     left_to_ssh: LeftToSsh = field(default_factory=LeftToSsh)
     neutral: tuple[str, ...] = ()
+
+    @property
+    def keeps_host_keys(self) -> bool:
+        """Whether a host key that is added is found again: not with UserKnownHostsFile none or /dev/null."""
+        return bool(self.known_hosts) and self.known_hosts[0] != Path(os.devnull)
+
+    @property
+    def kept_in(self) -> str:
+        """Return UserKnownHostsFile as it is said to the user."""
+        return str(self.known_hosts[0]) if self.known_hosts else "none"
 
     @property
     def where(self) -> str:
