@@ -1,4 +1,4 @@
-"""What README.md and docs/ say of keys, options and exit codes is what the program does."""
+"""What README.md says of keys, options and exit codes is what the program does."""
 
 import re
 from pathlib import Path
@@ -16,30 +16,29 @@ from tui.transport.faults import TABLE
 from tui.transport.faults.notices import ROWS as NOTICES
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text("utf-8")
-# What it tells of: measurements name options of their own scripts.
-TOLD = "\n".join([README, *((DOCS / name).read_text("utf-8") for name in ("options.md", "ssh-options.md"))])
+# Measurements name options of their own scripts.
+TOLD = re.sub(r"\n## Tested on, and measured\n.*?(?=\n## )", "", README, flags=re.DOTALL)
 FOREIGN = {
     "--all-groups", "--nnodes", "--node-rank", "--dist-init-addr", "--master-addr", "--master-port",
 }  # fmt: skip
 COMPLETION = ("install_completion", "show_completion")
 
 
-def between(file: str, begin: str, end: str) -> str:
-    """Return what stands between two marks of a page of docs/."""
-    return (DOCS / file).read_text("utf-8").partition(begin)[2].partition(end)[0].strip()
+def between(begin: str, end: str) -> str:
+    """Return what stands between two marks."""
+    return README.partition(begin)[2].partition(end)[0].strip()
 
 
 def test_the_table_of_keys_is_the_programs_own() -> None:
-    shown = between("keys.md", "compared by a test -->\n", "<!-- end of keys -->")
+    shown = between("keys.py, compared by a test -->\n", "<!-- end of keys -->")
 
     assert shown == markdown(key_table()).strip()
 
 
 def test_the_keys_that_the_readme_puts_first_are_keys() -> None:
     told = README.partition("## Keys\n")[2].partition("\n## ")[0]
-    names = set(re.findall(r"`([^`]+)`", told)) - {"docs/keys.md"}
+    names = set(re.findall(r"`([^`]+)`", told))
 
     assert names <= {name for key in key_table() for name in key.keys}
     assert len(names) > 5
@@ -84,7 +83,7 @@ def paths_of(path: str, command: click.Command) -> list[tuple[str, click.Command
 
 
 def test_the_table_of_options_has_all_of_all_commands() -> None:
-    shown = between("options.md", "options: compared by a test -->\n", "<!-- end of options -->")
+    shown = between("options: compared by a test -->\n", "<!-- end of options -->")
 
     assert shown == options_table()
 

@@ -1,4 +1,4 @@
-"""Every key has an id, a meaning, and a line in the help and in the table of docs/keys.md."""
+"""Every key has an id, a meaning, and a line in the help and in the table of README."""
 
 from collections import Counter
 

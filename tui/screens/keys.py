@@ -1,4 +1,4 @@
-"""All keys in one table, made from the bindings themselves: for the help, the footer and docs/keys.md."""
+"""All keys in one table, made from the bindings themselves: for the help, the footer and README."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -126,7 +126,7 @@ def _pairs(keys: Sequence[Key], wanted: Sequence[tuple[str, str]]) -> list[tuple
 
 
 def markdown(keys: Sequence[Key]) -> str:
-    """Return the table of keys for docs/keys.md."""
+    """Return the table of keys for README."""
     rows = [
         f"| {GROUPS[key.group]} | {' '.join(f'`{name}`' for name in key.keys)} | {key.meaning} | {key.id} |"
         for key in keys

@@ -13,7 +13,8 @@ from tui.transport.ssh.options import IGNORED, KEPT, OF_SSH_ALONE, RESOLVED, is_
 pytestmark = pytest.mark.ssh
 
 HERE = Path(__file__).parent
-PAGE = (HERE.parents[2] / "docs" / "ssh-options.md").read_text("utf-8")
+README = (HERE.parents[2] / "README.md").read_text("utf-8")
+PAGE = README.partition("\n## Options of ~/.ssh/config\n")[2].partition("\n## ")[0]
 # Options that ssh -G prints only where they are set.
 SET = (
     "BindAddress ::1", "BindInterface lo", "CertificateFile /a", "ControlPath /a", "DynamicForward 1",
@@ -145,13 +146,13 @@ def test_what_is_left_to_ssh_is_what_differs_and_nobody_else_keeps(
 
 
 def told(mark: str) -> dict[str, str]:
-    """Return the rows of one table of docs/ssh-options.md."""
+    """Return the rows of one table of README.md."""
     table = PAGE.partition(f"<!-- {mark}: compared by a test -->\n")[2].partition("<!-- end -->")[0]
     return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", table, re.MULTILINE))
 
 
-def test_the_page_of_options_names_what_is_left_to_ssh() -> None:
-    left = PAGE.partition("## Left to ssh itself")[2].partition("\n## ")[0]
+def test_the_readme_names_what_is_left_to_ssh() -> None:
+    left = PAGE.partition("### Left to ssh itself")[2].partition("\n### ")[0]
     assert [name for name in options.OF_SSH_ALONE.values() if name not in left] == []
     assert [name for name in RESOLVED if f"`{name}`" not in PAGE] == []
 
