@@ -161,6 +161,7 @@ class Crew:
                     worker.send(self._resumed(request) if worker.name == TAIL else request)
             if worker.name == LOAD and self._bench is not None and "died" in self._bench:
                 worker.send(self._bench)  # to tell how it ended
+            worker.flush()  # what was asked before it could start
 
     def _resumed(self, request: dict[str, object]) -> dict[str, object]:
         """Return the follow request, going on where the last log bytes that were passed on ended."""

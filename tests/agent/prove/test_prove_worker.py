@@ -67,7 +67,7 @@ def test_the_whole_agent_answers_once_and_hides_secrets(
 def test_its_process_is_there_only_for_a_request_and_ends_after_it(
     agent: StartAgent, server: "subprocess.Popen[str]"
 ) -> None:
-    one = agent(prelude="import tui.agent.prove.worker as w; w._LINGER_S = 0.1", real=["prove"])
+    one = agent(prelude="import tui.agent.prove.worker as w; w._LINGER_S = 1.0", real=["prove"])
     assert one.receive(wire.HELLO)
     assert children_of(one.process.pid) == []
     answered(one, asked(server.pid))
