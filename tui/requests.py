@@ -39,7 +39,8 @@ class WatchRequest(Request, frozen=True, kw_only=True, tag=wire.WATCH):
 class LogPosition(Part, frozen=True, kw_only=True):
     """Where a log was read to: enough to tell rotation, truncation and inode re-use apart.
 
-    ``fingerprint_bytes`` (at most 64) and ``fingerprint_crc`` (CRC-32) cover the bytes before ``offset``.
+    ``fingerprint_bytes`` (at most 64) and ``fingerprint_crc`` (CRC-32) cover the bytes before ``offset``, at
+    0 the first ones; without any, the agent keeps there when the file was seen empty.
     """
 
     path: str

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,37 @@ def test_resumed_in_the_copy_of_which_nothing_was_read_yet(log: Path) -> None:
     append(log, b"now\n")
     again = Reading(log, resume=position_of(begun))
     assert again.look() == unread + b"now\n"
+    assert again.gaps == []
+
+
+def test_resumed_in_the_copies_of_a_log_that_was_empty(log: Path) -> None:
+    log.write_bytes(b"")
+    rotated(log, ".7").write_bytes(b"made before\n")
+    log.with_name(log.name + ".err").write_bytes(b"another log\n")
+    reading = Reading(log)
+    time.sleep(0.01)
+    reading.look()
+    time.sleep(0.01)
+    append(log, b"one\n")
+    copytruncate(log, ".2")
+    append(log, b"two\n")
+    copytruncate(log)
+    log.with_name(log.name + ".err").write_bytes(b"another log, written since\n")
+    append(log, b"three\n")
+    again = reading.resumed()
+    assert again.look() == b"one\ntwo\nthree\n"
+    assert again.gaps == []
+
+
+def test_a_log_that_was_empty_and_grew_is_read_from_its_beginning(log: Path) -> None:
+    rotated(log).write_bytes(b"made before\n")
+    log.write_bytes(b"")
+    time.sleep(0.01)
+    reading = Reading(log)
+    reading.look()
+    append(log, b"one\n")
+    again = reading.resumed()
+    assert again.look() == b"one\n"
     assert again.gaps == []
 
 

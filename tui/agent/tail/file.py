@@ -18,7 +18,10 @@ _ZERO = b"\0"
 
 
 class Position:
-    """Where a log was read to: ``LogPosition`` of tui/requests.py."""
+    """Where a log was read to: ``LogPosition`` of tui/requests.py.
+
+    Of an empty file ``crc`` is when it was seen so, in milliseconds since 1970 by this host's clock.
+    """
 
     def __init__(self, device: int, inode: int, offset: int, length: int, crc: int) -> None:
         self.device = device
@@ -30,6 +33,8 @@ class Position:
     def agrees(self, descriptor: int) -> bool:
         """Say whether that open file holds, before our offset, the text that we read (at 0: that we saw)."""
         size = os.fstat(descriptor).st_size
+        if not self.length:
+            return size >= self.offset
         return size >= self.offset and zlib.crc32(_before(descriptor, self.offset, self.length)) == self.crc
 
 
@@ -69,6 +74,8 @@ class LogFile:
     def position(self) -> Position:
         """Return where it stands, with the fingerprint."""
         proof = self._last if self.offset else self._head
+        if not proof:
+            return Position(self.device, self.inode, self.offset, 0, int(time.time() * 1000))
         return Position(self.device, self.inode, self.offset, len(proof), zlib.crc32(proof))
 
     @property

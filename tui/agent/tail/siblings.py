@@ -19,6 +19,8 @@ _COUNTED = re.compile(r"[.-]([0-9]{1,3})")
 # Copies are looked for by content in so many of the newest siblings.
 _COPIES = 32
 _COPY_SLACK_S = 60.0
+# What rotation adds to a log's name: a count or a date. A copy of unknown content is known by nothing else.
+_ADDED = re.compile(r"[.-][0-9][0-9T._-]*")
 _LINKS = 8
 # What lies beside a descriptor in /proc are the server's other files, its model among them.
 _DESCRIPTORS = re.compile(r"/proc/\w+/fd$")
@@ -72,7 +74,10 @@ def same_text(path: str, named: int | None, position: Position) -> int | None:
     same file is preferred, whatever its name; then the same text under the log's name; then in a copy.
     """
     if named is not None and os.fstat(named).st_ino == position.inode and position.agrees(named):
-        return named
+        copy = None if position.length or position.offset else _first_copy(path, position.crc)
+        if copy is not None:
+            os.close(named)
+        return named if copy is None else copy
     moved = _renamed(path, position)
     if moved is None and named is not None and position.agrees(named):
         return named
@@ -99,6 +104,20 @@ def copied(path: str, position: Position, since_wall_s: float | None) -> int | N
         if descriptor is not None:
             return descriptor
     return None
+
+
+def _first_copy(path: str, empty_ms: int) -> int | None:
+    """Return a descriptor of the first copy made of a log since it was seen empty, None without one."""
+    base = _home(path)[1]
+    made = [
+        one
+        for one in siblings(path)
+        if empty_ms
+        and one.status.st_ctime_ns > empty_ms * 1_000_000
+        and one.status.st_size
+        and _ADDED.fullmatch(os.path.basename(one.path)[len(base) :])
+    ]
+    return opened(min(made, key=Sibling.order).path) if made else None
 
 
 def _renamed(path: str, position: Position) -> int | None:
