@@ -144,8 +144,11 @@ def writer(code: str, file: IO[str]) -> "subprocess.Popen[bytes]":
 async def test_no_log_line_is_lost_or_repeated_over_lost_links(watch: Start, tmp_path: Path) -> None:
     log, count = tmp_path / "server.log", 3000
     code = (
-        "import sys, time\n"
+        "import os, sys, time\n"
         f"for number in range({count}):\n"
+        # A third for each link, so that each has lines to tell.
+        f"    gate = {str(log)!r} + str(number)\n"
+        f"    while not number % {count // 3} and not os.path.exists(gate): time.sleep(0.01)\n"
         "    sys.stdout.write('line %d\\n' % number if number % 3 else 'li')\n"
         "    if not number % 3: sys.stdout.flush(); sys.stdout.write('ne %d\\n' % number)\n"
         "    if not number % 10: sys.stdout.flush(); time.sleep(0.002)\n"
@@ -154,8 +157,9 @@ async def test_no_log_line_is_lost_or_repeated_over_lost_links(watch: Start, tmp
     watching.source.send(FollowRequest(pid=None, log_path=str(log)))
     with log.open("w") as file, writer(code, file):
         seen = 0
-        for _ in range(3):
+        for first in range(0, count, count // 3):
             hello = await watching.find(Hello, after=seen)
+            log.with_name(f"{log.name}{first}").touch()
             seen = watching.events.index(hello) + 1
             await watching.find(Log, lambda event: event.lines, after=seen)
             os.kill(hello.pid, signal.SIGKILL)

@@ -60,14 +60,21 @@ def test_the_figures_are_those_of_the_servers_own_counters(server: LlamaServer, 
 
 def test_the_time_of_a_token_is_that_of_the_servers_own_clock(server: LlamaServer, bench: Any) -> None:
     names = ("llamacpp:tokens_predicted_total", "llamacpp:tokens_predicted_seconds_total")
-    result = bench(
-        server.url, counters=Counters(names=names), requests=3, input_tokens=16, output_tokens=64,
-        timeout_s=LOAD_S,
-    )  # fmt: skip
-    tokens, seconds = (counter.after - counter.before for counter in result.counters)
-    assert tokens >= 3 * 64
-    if tokens > 3 * 64:
-        pytest.skip("llama.cpp counted earlier answers late, after the counters were first read")
+
+    def measured() -> Any:
+        return bench(
+            server.url, counters=Counters(names=names), requests=3, input_tokens=16, output_tokens=64,
+            timeout_s=LOAD_S,
+        )  # fmt: skip
+
+    def counted(result: Any) -> list[float]:
+        return [counter.after - counter.before for counter in result.counters]
+
+    # The questions before a run may be counted late, within it: then it is run again.
+    runs = (measured() for _ in range(3))
+    result = next((run for run in runs if counted(run)[0] == 3 * 64), None)
+    assert result is not None
+    tokens, seconds = counted(result)
     # Its clock starts with the first token of each of the three answers.
     assert 1e3 * seconds / (tokens - 3) == pytest.approx(result.tpot_ms.mean, rel=0.02)
 
